@@ -1,10 +1,10 @@
-/// A challenge of `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110 §11.3).
+/// A challenge in `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110 §11.3).
 package struct AuthChallenge: Sendable, Hashable {
     /// The scheme in lower case: `basic`, `digest`, …
     package var scheme: String
-    /// Parameters by lower-case name, unquoted; of duplicates the first.
+    /// The parameters by lower-case name, unquoted; the first of duplicates.
     package var parameters: [String: String] = [:]
-    /// The token68 form that replaces parameters, as in `Negotiate YII=`.
+    /// The token68 that takes the place of parameters, as in `Negotiate YII=`.
     package var token68: String?
 
     package init(scheme: String, parameters: [String: String] = [:], token68: String? = nil) {
@@ -13,7 +13,7 @@ package struct AuthChallenge: Sendable, Hashable {
         self.token68 = token68
     }
 
-    /// The protection space, as displayed to the user.
+    /// The protection space, for display to the user.
     package var realm: String? { parameters["realm"] }
 
     /// Parses all lines of the field, in order; malformed challenges are omitted.
@@ -25,13 +25,13 @@ package struct AuthChallenge: Sendable, Hashable {
     }
 }
 
-/// The challenge to answer and its scheme.
+/// The challenge that is answered, and its scheme.
 package enum AuthAnswer: Sendable, Hashable {
     case digest(DigestChallenge)
     case basic(realm: String?)
 
-    /// Returns the best supported challenge: Digest before Basic, SHA-256 before MD5, else in the server's order; `nil`
-    /// when there is none.
+    /// Returns the best supported challenge: Digest before Basic, SHA-256 before MD5, otherwise in the server's order;
+    /// `nil` if none is supported.
     package static func best(of challenges: [AuthChallenge]) -> AuthAnswer? {
         let digests = challenges.compactMap { DigestChallenge($0) }
         var best: DigestChallenge?
@@ -51,7 +51,7 @@ struct AuthChallengeParser {
     private let bytes: [UInt8]
     private var position = 0
 
-    /// The maximum number of challenges per line; no honest server sends more.
+    /// The maximum number of challenges per line, more than any legitimate server sends.
     private static let maxChallenges = 32
 
     init(_ line: String) { bytes = Array(line.utf8) }
@@ -66,7 +66,7 @@ struct AuthChallengeParser {
                 continue
             }
             if isEquals(after: position) {
-                // A parameter belongs to the preceding challenge; one at the start of the line is dropped.
+                // A parameter belongs to the preceding challenge; a parameter at the start of the line is dropped.
                 let value = parameterValue()
                 guard let value, let last = challenges.indices.last else {
                     skipElement()

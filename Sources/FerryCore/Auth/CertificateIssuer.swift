@@ -1,11 +1,11 @@
-/// Who has signed a certificate, from its bytes in DER (X.690; the fields of RFC 5280 §4.1).
+/// The issuer of a certificate in DER encoding (X.690; the fields of RFC 5280 §4.1).
 package enum CertificateIssuer {
-    /// Whether a certificate names itself as its issuer: no authority has signed it. `false` for bytes that are not a
-    /// certificate.
+    /// Whether a certificate names itself as its issuer, so that no authority signed it. `false` for bytes that are not
+    /// a certificate.
     package static func isSelfSigned(_ certificate: [UInt8]) -> Bool {
         var whole = Elements(rest: certificate[...])
         guard var signed = whole.next(.sequence), var fields = signed.next(.sequence) else { return false }
-        // The version stands first, or is left out.
+        // The version comes first, or is absent.
         _ = fields.next(.version)
         guard fields.next(.integer) != nil, fields.next(.sequence) != nil, let issuer = fields.next(.sequence),
             fields.next(.sequence) != nil, let subject = fields.next(.sequence)
@@ -19,12 +19,12 @@ package enum CertificateIssuer {
         case version = 0xA0
     }
 
-    /// The elements of a value, one behind the other.
+    /// The concatenated elements of a value.
     private struct Elements {
         var rest: ArraySlice<UInt8>
 
-        /// Removes the first element and returns its value; `nil`, and the element stays, if it has another tag or is cut
-        /// off.
+        /// Removes the first element and returns its value. Returns `nil` and keeps the element if it has another tag
+        /// or is truncated.
         mutating func next(_ tag: Tag) -> Elements? {
             var rest = rest
             guard rest.popFirst() == tag.rawValue, let first = rest.popFirst() else { return nil }

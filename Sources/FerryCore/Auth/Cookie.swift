@@ -10,11 +10,11 @@ package struct Cookie: Sendable, Hashable {
     package var value: String
     /// The domain in lower case, without a leading dot.
     package var domain: String
-    /// Whether the cookie is sent to ``domain`` only, not to its subdomains.
+    /// Whether the cookie is sent only to ``domain``, not to its subdomains.
     package var hostOnly: Bool
     /// The path, starting with `/`.
     package var path: String
-    /// Whether the cookie is sent over https only.
+    /// Whether the cookie is sent only over https.
     package var secure: Bool
     /// The expiry time; `nil` for a session cookie, which lasts as long as its jar.
     package var expires: Date?
@@ -191,7 +191,7 @@ enum CookieDate {
 
     /// Returns the days from 1970-01-01 in the Gregorian calendar, for years from 1601 on.
     private static func daysSince1970(year: Int, month: Int, day: Int) -> Int {
-        // The year begins in March, so that the leap day is its last.
+        // The year starts in March, so that the leap day is its last day.
         let shifted = month > 2 ? year : year - 1
         let monthFromMarch = (month + 9) % 12
         let leapDays = shifted / 4 - shifted / 100 + shifted / 400

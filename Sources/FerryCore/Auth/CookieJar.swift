@@ -4,11 +4,11 @@
     package import struct Foundation.Date
 #endif
 
-/// The cookies of a chain of requests: those loaded from a file and those that servers set.
+/// The cookies of a chain of requests: loaded from a file, or set by servers.
 ///
 /// Cookies are sent only to URLs that match their domain (RFC 6265 §5).
 public struct CookieJar: Sendable, Hashable {
-    /// Numbers of the file's lines without a usable cookie, counted from 1.
+    /// The numbers of the file's lines that contain no usable cookie, counted from 1.
     public internal(set) var skippedLines: [Int] = []
 
     /// Cookies by domain, in the order of creation.
@@ -30,10 +30,10 @@ public struct CookieJar: Sendable, Hashable {
 
     /// Stores the cookie of a `Set-Cookie` field, replacing the previous one, or deletes it when expired.
     ///
-    /// Ignored: cookies that RFC 6265 §5 rejects, and cookies for a public suffix.
+    /// Ignores cookies that RFC 6265 §5 rejects, and cookies for a public suffix.
     package mutating func store(_ setCookie: String, from url: DownloadURL, now: Date) {
         guard let cookie = SetCookie(setCookie, now: now)?.cookie(from: url) else { return }
-        // An http response must not shadow a cookie that https has set (RFC 6265bis §5.7).
+        // An http response must not shadow a cookie that was set over https (RFC 6265bis §5.7).
         guard url.scheme == .https || !shadowsSecure(cookie) else { return }
         insert(cookie, now: now)
     }
@@ -64,7 +64,7 @@ public struct CookieJar: Sendable, Hashable {
 
     var allCookies: [Cookie] { cookies.sorted { $0.key < $1.key }.flatMap(\.value) }
 
-    /// Adds a cookie, or deletes the previous one when the new one has expired.
+    /// Adds a cookie, or deletes the previous one if the new one has expired.
     mutating func insert(_ cookie: Cookie, now: Date?) {
         var list = cookies[cookie.domain] ?? []
         let before = list.count
@@ -94,14 +94,14 @@ public struct CookieJar: Sendable, Hashable {
 }
 
 extension CookieJar: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The number of cookies; their values are secret.
+    /// The number of cookies, because their values are secret.
     public var description: String { "\(count) cookies" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
 extension CookieJar {
-    /// Reads a cookie file of curl, wget or browser exporters: seven tab-separated fields per line.
+    /// Reads a cookie file from curl, wget or a browser extension: seven tab-separated fields per line.
     ///
     /// The fields: domain, TRUE to include subdomains, path, TRUE for https only, expiry in seconds since 1970 (0 for a
     /// session cookie), name, value. A line prefix `#HttpOnly_` is not a comment. Lines without a valid cookie are
@@ -155,7 +155,7 @@ extension CookieJar {
         }.joined()
     }
 
-    /// Parses seconds since 1970 as browser exporters write them: with sign, fraction, or out of range.
+    /// Parses seconds since 1970 as browser extensions write them: with a sign, with a fraction, or out of range.
     private static func expiry(_ text: String) -> Double? {
         let text = text.trimmedText
         if text.isEmpty { return 0 }
@@ -185,7 +185,7 @@ extension CookieJar: Codable {
 
 /// Domain and path matching of cookies (RFC 6265 §5.1).
 enum CookieRules {
-    /// Whether `host` is `domain` or a subdomain; an IP address matches only itself.
+    /// Whether `host` is `domain` or a subdomain of it; an IP address matches only itself.
     static func host(_ host: String, matches domain: String) -> Bool {
         if host == domain { return true }
         guard host.utf8.count > domain.utf8.count, !isAddress(host) else { return false }
@@ -210,7 +210,7 @@ enum CookieRules {
         return String(path[..<slash])
     }
 
-    /// The host and all its parent domains, longest first; for an IP address only itself.
+    /// The host and all its parent domains, longest first; for an IP address, only the address itself.
     static func domains(of host: String) -> [String] {
         guard !isAddress(host) else { return [host] }
         var domains = [host]
@@ -222,8 +222,8 @@ enum CookieRules {
         return domains
     }
 
-    /// Whether anyone can register names directly below this domain: a single label, or a common second level of a
-    /// country.
+    /// Whether anyone can register names directly below this domain: it is a single label, or a common second-level
+    /// domain of a country.
     ///
     /// This is a small part of the public suffix list, sufficient for short-lived jars.
     static func isPublicSuffix(_ domain: String) -> Bool {

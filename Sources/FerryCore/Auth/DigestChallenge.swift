@@ -1,4 +1,4 @@
-/// A challenge of the Digest scheme that Ferry supports (RFC 7616).
+/// A supported challenge of the Digest scheme (RFC 7616).
 package struct DigestChallenge: Sendable, Hashable {
     /// The algorithm of `response`.
     package enum Algorithm: String, Sendable, Hashable, CaseIterable {
@@ -16,7 +16,7 @@ package struct DigestChallenge: Sendable, Hashable {
 
         package var isSession: Bool { self == .md5Session || self == .sha256Session }
 
-        /// Strength of the digest; the stronger algorithm is preferred.
+        /// The strength of the digest; the stronger algorithm is preferred.
         package var strength: Int { digest.strength }
     }
 
@@ -25,10 +25,10 @@ package struct DigestChallenge: Sendable, Hashable {
     package let algorithm: Algorithm
     /// Whether the server named the algorithm; the response then names it too.
     package let namesAlgorithm: Bool
-    /// Whether `qop=auth` is used; false for servers of RFC 2069, which do not offer it.
+    /// Whether `qop=auth` is used; false for RFC 2069 servers, which do not offer it.
     package let protectsRequest: Bool
     package let opaque: String?
-    /// The nonce had expired, not the password: the same credentials may be sent once more.
+    /// Whether only the nonce had expired; the same credentials may be sent once more.
     package let isStale: Bool
     /// Whether the user name is sent as a hash.
     package let hashesUser: Bool
@@ -64,7 +64,7 @@ package struct DigestChallenge: Sendable, Hashable {
     /// - Parameters:
     ///   - uri: The request target as sent: `/path?query`, or `host:port` for CONNECT.
     ///   - nonceCount: The number of requests sent with this nonce, including this one; 1 or more.
-    ///   - cnonce: Random text of the client, new for each nonce.
+    ///   - cnonce: Random text from the client, new for each nonce.
     ///   - hash: Returns the raw digest of bytes.
     package func authorization(
         method: String, uri: String, credentials: Credentials, nonceCount: Int, cnonce: String,

@@ -11,8 +11,8 @@ public struct Netrc: Sendable, Hashable {
 
     /// Parses `machine HOST login USER password WORD`, `default`, `account WORD` and `macdef NAME` in any layout.
     ///
-    /// Words may be in double quotes with `\"`, `\\`, `\n`, `\r`, `\t`; `#` begins a comment where a keyword may be; a
-    /// macro ends at an empty line.
+    /// Words may be in double quotes with `\"`, `\\`, `\n`, `\r`, `\t`. `#` starts a comment where a keyword may occur.
+    /// A macro ends at an empty line.
     public init(_ text: String) throws(TextError) {
         var words = NetrcWords(text)
         while let word = try words.keyword() {
@@ -38,9 +38,10 @@ public struct Netrc: Sendable, Hashable {
         }
     }
 
-    /// Returns the credentials of the first `machine` of this host, else of `default`; `nil` when there is neither.
+    /// Returns the credentials of the first `machine` entry for this host, otherwise of `default`; `nil` if neither
+    /// exists.
     ///
-    /// - Parameter user: If given, only entries with this login, or with none, match.
+    /// - Parameter user: If given, only entries with this login, or without a login, match.
     public func credentials(for host: String, user: String? = nil) -> Credentials? {
         let host = host.asciiLowercased
         let fits = { (entry: Entry) in
@@ -50,7 +51,8 @@ public struct Netrc: Sendable, Hashable {
         return entry.map { Credentials(user: $0.login ?? user ?? "", password: $0.password ?? "") }
     }
 
-    /// Returns the credentials of the first `machine` of this host; `nil` when there is none. A `default` names no host.
+    /// Returns the credentials of the first `machine` entry for this host; `nil` if there is none. `default` names no
+    /// host.
     package func credentials(naming host: String) -> Credentials? {
         let host = host.asciiLowercased
         let entry = entries.first { $0.host == host && ($0.login != nil || $0.password != nil) }
@@ -66,7 +68,7 @@ public struct Netrc: Sendable, Hashable {
 }
 
 extension Netrc: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The number of entries; their contents are secret.
+    /// The number of entries, because their contents are secret.
     public var description: String { "\(entries.count) netrc entries" }
     public var debugDescription: String { description }
     public var customMirror: Mirror { Mirror(self, children: [:]) }

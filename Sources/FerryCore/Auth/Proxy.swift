@@ -11,7 +11,7 @@ package struct Proxy: Sendable, Hashable {
     /// The host, as in ``DownloadURL/host``.
     package var host: String
     package var port: Int
-    /// Credentials; used for ``Kind/http`` only.
+    /// The credentials; used only for ``Kind/http``.
     package var credentials: Credentials?
 
     package init(kind: Kind, host: String, port: Int, credentials: Credentials? = nil) {
@@ -54,7 +54,7 @@ package struct Proxy: Sendable, Hashable {
             throw refusal
         }
         host = url.host
-        // In `[::1]`, colons do not introduce a port: search after the bracket.
+        // In `[::1]`, colons do not introduce a port, so search after the bracket.
         let afterHost = authority.lastIndex(of: UInt8(ascii: "]")).map { authority[$0...] } ?? authority
         let colon = afterHost.lastIndex(of: UInt8(ascii: ":"))
         let hasPort = colon.map { authority.index(after: $0) < authority.endIndex } ?? false
@@ -75,7 +75,7 @@ package struct Proxy: Sendable, Hashable {
 }
 
 extension Proxy {
-    /// The URL with its credentials, as ``init(parsing:)`` reads it.
+    /// The URL with its credentials, in the form that ``init(parsing:)`` reads.
     var textWithUserInfo: String {
         guard let credentials else { return description }
         let userInfo = [credentials.user, credentials.password].map(PercentEncoding.encodeAll).joined(separator: ":")

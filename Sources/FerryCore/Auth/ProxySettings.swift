@@ -1,4 +1,4 @@
-/// The proxies by scheme, and the hosts to connect to directly.
+/// The proxies by scheme, and the hosts that are connected to directly.
 public struct ProxySettings: Sendable, Hashable {
     private var http: Proxy?
     private var https: Proxy?
@@ -12,7 +12,7 @@ public struct ProxySettings: Sendable, Hashable {
     /// Lower case takes precedence over upper case; empty counts as unset. `HTTP_PROXY` is ignored if `REQUEST_METHOD`
     /// is set, because CGI servers set it from a request's `Proxy` field.
     ///
-    /// - Throws: When a variable that would be used is malformed; the message names it.
+    /// - Throws: An error that names the variable, if a variable that would be used is malformed.
     public init(environment: [String: String]) throws(TextError) {
         let all = try Self.proxy("all_proxy", "ALL_PROXY", in: environment)
         let upper = environment["REQUEST_METHOD"] == nil ? "HTTP_PROXY" : nil
@@ -25,20 +25,20 @@ public struct ProxySettings: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - explicit: The proxy; empty or `none` for no proxy, regardless of the environment.
-    ///   - noProxy: A list, as in `no_proxy`, of hosts that are connected to directly. Default: none.
+    ///   - noProxy: A list of hosts that are connected to directly, as in `no_proxy`. Default: none.
     public init(explicit: String, noProxy: String = "") throws(TextError) {
         bypass = ProxyBypass(noProxy)
         self = using(try ProxyChoice(parsing: explicit))
     }
 
-    /// Returns these settings with one proxy, or none, for all URLs; the exceptions stay.
+    /// Returns these settings with one proxy, or none, for all URLs; the excluded hosts are kept.
     package func using(_ choice: ProxyChoice) -> ProxySettings {
         var settings = self
         (settings.http, settings.https) = (choice.server, choice.server)
         return settings
     }
 
-    /// Whether there is a proxy for any URL.
+    /// Whether any URL has a proxy.
     package var hasProxy: Bool { http != nil || https != nil }
 
     /// Returns the proxy for a URL; `nil` to connect directly.
@@ -83,7 +83,7 @@ public struct ProxyChoice: Sendable, Hashable {
 
     package init(server: Proxy?) { self.server = server }
 
-    /// The proxy as it is stored and shown.
+    /// The proxy in the form for storage and display.
     package var withoutCredentials: ProxyChoice {
         var choice = self
         choice.server?.credentials = nil
@@ -92,7 +92,7 @@ public struct ProxyChoice: Sendable, Hashable {
 
     /// Parses `http://[user:password@]host[:port]`, `socks5://host[:port]`, `host:port` for http, or `none`.
     ///
-    /// - Throws: A message without user info.
+    /// - Throws: An error without user info.
     public init(parsing text: String) throws(TextError) {
         let text = text.trimmedText
         server = text.isEmpty || text.asciiLowercased == "none" ? nil : try Proxy(parsing: text)
@@ -122,7 +122,7 @@ extension ProxyChoice: CustomStringConvertible {
 struct ProxyBypass: Sendable, Hashable {
     private enum Rule: Sendable, Hashable {
         case all
-        /// A domain and its subdomains; with a port, on that port only.
+        /// A domain and its subdomains; if there is a port, only on that port.
         case name(String, port: Int?)
         /// A network in CIDR form.
         case network(IPAddress, bits: Int, port: Int?)
@@ -130,7 +130,7 @@ struct ProxyBypass: Sendable, Hashable {
 
     private var rules: [Rule] = []
 
-    /// Parses entries separated by commas or blanks: `*`, `example.com`, `.example.com`, `*.example.com`, `host:8080`,
+    /// Parses entries separated by commas or spaces: `*`, `example.com`, `.example.com`, `*.example.com`, `host:8080`,
     /// `10.0.0.1`, `[::1]:80`, `10.0.0.0/8`, `fd00::/8`. Invalid entries are ignored.
     init(_ list: String) {
         rules = list.utf8.split { $0 == UInt8(ascii: ",") || ASCII.isWhiteSpace($0) }
@@ -153,7 +153,7 @@ struct ProxyBypass: Sendable, Hashable {
 
     private static func rule(_ entry: [UInt8]) -> Rule? {
         if entry == [UInt8(ascii: "*")] { return .all }
-        // An IPv6 address without brackets contains colons: try an address before `host:port`.
+        // An IPv6 address without brackets contains colons, so try an address before `host:port`.
         if let rule = network(entry[...], port: nil) { return rule }
         var host = entry[...]
         var port: Int?

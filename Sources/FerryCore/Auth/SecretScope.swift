@@ -2,15 +2,15 @@ package import HTTPTypes
 
 /// Decides which requests carry the user's secrets. All code that sends, stores or changes secrets uses this type.
 ///
-/// The *home* of a request's secrets is the origin that the request names, else that of its first URL. No other input
-/// changes the home: neither a URL of a journal nor a mirror, a redirect or a list of checksums. User info in a URL is
-/// for that URL's origin only.
+/// The *home* of a request's secrets is the origin that the request names, otherwise the origin of its first URL.
+/// Nothing else changes the home: neither a URL from a journal nor a mirror, a redirect or a list of checksums. User
+/// info in a URL is sent only to that URL's origin.
 package struct SecretScope: Sendable, Hashable {
     /// The origin that secrets are sent to; `nil` for none.
     package let home: Origin?
     private let headers: HTTPFields
     private let credentials: Credentials?
-    /// The origin of the requested source URL, and the user info in it.
+    /// The origin of the requested source URL, and the user info in that URL.
     private let source: Origin
     private let userInfo: Credentials?
 
@@ -22,20 +22,21 @@ package struct SecretScope: Sendable, Hashable {
         userInfo = source.credentials
     }
 
-    /// Creates the scope for requests that begin at `source`, one of the download's URLs, and for their redirects.
+    /// Creates the scope for requests that start at `source`, one of the download's URLs, and for their redirects.
     package init(of request: DownloadRequest, for source: DownloadURL) {
         self.init(
             home: Self.home(of: request), headers: request.headers, credentials: request.credentials, source: source)
     }
 
-    /// Returns the user's headers for a request to `url`: all at home, the non-secret ones at the source's origin, else
-    /// none.
+    /// Returns the user's headers for a request to `url`: all headers at home, the non-secret ones at the source's
+    /// origin, otherwise none.
     package func headers(for url: DownloadURL) -> HTTPFields {
         if url.origin == home { return headers }
         return url.origin == source ? headers.withoutSecrets : HTTPFields()
     }
 
-    /// Returns the headers for a request to `url`: the user's, and of the manager's those that the download has not itself.
+    /// Returns the headers for a request to `url`: the user's, and the manager's for names that the download does not
+    /// set itself.
     package func headers(for url: DownloadURL, _ shared: SharedHeaders) -> HTTPFields {
         var fields = headers(for: url)
         let hasCredentials = credentials(for: url) != nil
@@ -52,20 +53,20 @@ package struct SecretScope: Sendable, Hashable {
         return url.origin == home ? credentials : nil
     }
 
-    /// Returns the credentials of the netrc entry that names the host of `url`, where the source has redirected to.
+    /// Returns the credentials of the netrc entry that names the host of `url`, to which the source has redirected.
     ///
-    /// Over http anybody on the way can redirect to a host of the file, and read what is sent there. URLs of mirrors,
-    /// journals and lists are not the user's, so they lead to no entry either.
+    /// Over http, anybody on the path could redirect to a host in the file and read what is sent there. URLs from
+    /// mirrors, journals and lists do not come from the user, so no entry applies to their redirects.
     package func credentials(forRedirectTo url: DownloadURL, _ netrc: Netrc?) -> Credentials? {
         url.scheme == .https && source == home ? netrc?.credentials(naming: url.host) : nil
     }
 
-    /// Returns the headers for requests to `url` that the system makes: it stores them, follows redirects by itself and sends
-    /// all headers along.
+    /// Returns the headers for requests to `url` that the system makes. The system stores the headers, follows
+    /// redirects by itself, and sends all headers with them.
     ///
-    /// Secret headers are handed over only if the source is known to redirect nowhere (`isDirect`): of a chain of redirects
-    /// only the end is known, and one between could lead to another server. An answer of another origin had none of them,
-    /// and needs none. Credentials never are.
+    /// Secret headers are included only if the source is known not to redirect (`isDirect`): only the end of a chain of
+    /// redirects is known, and a redirect in between could lead to another server. A response from another origin was
+    /// received without secret headers, so its download needs none. Credentials are never handed over.
     package func handedOver(
         to url: DownloadURL, isDirect: Bool, _ shared: SharedHeaders
     ) throws(HandoverObstacle) -> HTTPFields {
@@ -78,7 +79,7 @@ package struct SecretScope: Sendable, Hashable {
 
     // MARK: The home of a request
 
-    /// Returns the origin that the request's secrets are for.
+    /// Returns the origin that the request's secrets are sent to.
     package static func home(of request: DownloadRequest) -> Origin? {
         request.secretsOrigin ?? request.sources.first?.origin
     }
@@ -90,13 +91,13 @@ package struct SecretScope: Sendable, Hashable {
         origin.map { $0 == source.origin } ?? true ? source.with(userInfo) : source
     }
 
-    /// Whether the request's secrets are for the first of `sources` too.
+    /// Whether the request's secrets are also sent to the first of `sources`.
     package static func isHome(of request: DownloadRequest, for sources: [DownloadURL]) -> Bool {
         sources == request.sources || sources.first.map(\.origin) == home(of: request)
     }
 
-    /// Returns the request with other URLs and headers. If its home changes, credentials and secret headers of the old
-    /// home are removed; secret headers in the change itself are kept.
+    /// Returns the request with other URLs and headers. If its home changes, the credentials and secret headers of the
+    /// previous home are removed; secret headers in the change itself are kept.
     package static func change(
         _ old: DownloadRequest, sources: [DownloadURL], headers: HTTPFields
     ) -> DownloadRequest {
@@ -113,12 +114,14 @@ package struct SecretScope: Sendable, Hashable {
 }
 
 extension DownloadRequest {
-    /// Whether the request has credentials or secret headers. User info in URLs does not count: it has its own origin.
+    /// Whether the request has credentials or secret headers. User info in URLs does not count, because it has its own
+    /// origin.
     package var hasSecrets: Bool { credentials != nil || headers.contains { $0.name.isSecret } }
 }
 
 extension HTTPField.Name {
-    /// Whether the values of this header are secret: true for all but Accept, Accept-Language, User-Agent and Referer.
+    /// Whether the values of this header are secret: true for all except Accept, Accept-Language, User-Agent and
+    /// Referer.
     package var isSecret: Bool { !Self.open.contains(self) }
 
     private static let open: Set<HTTPField.Name> = [.accept, .acceptLanguage, .userAgent, .referer]

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// A counted notification: a waiting task passes the last count that it has seen, so that no notification is missed.
+/// A counted notification. A waiting task passes the last count that it has seen, so that it does not miss a
+/// notification.
 ///
 /// ```swift
 /// let seen = updates.count      // before the state is read

@@ -1,11 +1,11 @@
 import DequeModule
 import Synchronization
 
-/// A lock that may be held across suspension points, by one task, or in shared mode by several; waiting tasks acquire it in
-/// FIFO order.
+/// A lock that may be held across suspension points, by one task or, in shared mode, by several. Waiting tasks acquire
+/// it in FIFO order.
 ///
-/// A request for shared use is behind all that wait, so that those for exclusive use are never passed. Cancellation does not
-/// end the wait: the code after it always holds the lock.
+/// A request for shared use queues behind all waiting tasks, so it never overtakes a request for exclusive use.
+/// Cancellation does not end the wait: the code after it always holds the lock.
 package final class AsyncLock: Sendable {
     private enum Mode { case exclusive, shared }
 
@@ -15,7 +15,7 @@ package final class AsyncLock: Sendable {
         /// The number of tasks, at least 1.
         case shared(Int)
 
-        /// Adds a holder, if the mode permits it; returns whether it does.
+        /// Adds a holder if the mode permits it; returns whether it was added.
         mutating func admit(_ mode: Mode) -> Bool {
             switch (self, mode) {
             case (.none, .exclusive): self = .exclusive
@@ -46,7 +46,7 @@ package final class AsyncLock: Sendable {
     /// Acquires the lock for exclusive use, suspending until it is free. Must be balanced with ``release()``.
     package func acquire() async { await acquire(.exclusive) }
 
-    /// Acquires the lock for use beside others that share it. Must be balanced with ``release()``.
+    /// Acquires the lock for shared use. Must be balanced with ``release()``.
     package func acquireShared() async { await acquire(.shared) }
 
     private func acquire(_ mode: Mode) async {
@@ -60,10 +60,10 @@ package final class AsyncLock: Sendable {
         }
     }
 
-    /// Acquires the lock for exclusive use if nobody holds it; returns whether it did.
+    /// Acquires the lock for exclusive use if it is free; returns whether it did.
     package func tryAcquire() -> Bool { state.withLock { $0.holders.admit(.exclusive) } }
 
-    /// Ends one use, of either mode.
+    /// Releases one use, in either mode.
     package func release() {
         let next = state.withLock { state in
             state.holders.leave()

@@ -1,23 +1,23 @@
-/// Finds what limits a transfer, from what was observed of it in the last seconds.
+/// Finds the cause that limits a transfer, from observations of the last seconds.
 ///
 /// ```
 /// facts of a second ──► the last five ──judge──► cause ──the same twice──► bottleneck
 /// ```
 ///
-/// A cause is named only with the facts that show it; where they do not tell, ``bottleneck`` is `nil`. What this machine
-/// does is judged first, since it hides what the network could do.
+/// A cause is reported only with facts that show it; if the facts do not show a cause, ``bottleneck`` is `nil`. Causes
+/// on this machine are judged first, because they hide what the network could deliver.
 package struct BottleneckPolicy: Sendable {
-    /// What limits the transfer now; `nil` if that is not known.
+    /// The cause that limits the transfer now; `nil` if it is unknown.
     package private(set) var bottleneck: Bottleneck?
-    /// What was observed since the last second ended.
+    /// The observations since the end of the last second.
     package var present = TransferFacts()
     private var recent: [TransferFacts] = []
-    /// Whether the first second, in which connections are made, has passed.
+    /// Whether the first second, in which connections are made, is over.
     private var hasBegun = false
-    /// The judgement that ``bottleneck`` has not followed yet, and how often it was made.
+    /// The judgement that ``bottleneck`` has not adopted yet, and how often it was made.
     private var doubt: (cause: Bottleneck.Cause?, times: Int) = (nil, 0)
     private var began: Duration?
-    /// Until when the time of the connections was added.
+    /// The time up to which the connections' times were added.
     private var watched: Duration?
     private var shortestTrip = 0.0
     private var lastArrival: Duration?
@@ -30,8 +30,8 @@ package struct BottleneckPolicy: Sendable {
 
     // MARK: Observing
 
-    /// Records that `count` bytes arrived after `wait` seconds in which they were wanted, on a connection with this
-    /// shortest round trip; 0 if it is not known.
+    /// Records that `count` bytes arrived after a wait of `wait` seconds, on a connection with this shortest round
+    /// trip; 0 if it is unknown.
     mutating func arrived(_ count: ByteCount, after wait: Double, trip: Double, at now: Duration) {
         present.bytes += count
         defer { lastArrival = now }
@@ -42,7 +42,7 @@ package struct BottleneckPolicy: Sendable {
         if let gap = lastArrival.map({ (now - $0).seconds }), gap >= pause { present.times.idle += min(gap, wait) }
     }
 
-    /// Returns the seconds since the last call; 0 at the first one.
+    /// Returns the seconds since the last call; 0 for the first call.
     mutating func elapsed(at now: Duration) -> Double {
         defer { watched = now }
         return watched.map { (now - $0).seconds } ?? 0
@@ -51,7 +51,7 @@ package struct BottleneckPolicy: Sendable {
     /// Whether ``observed(at:)`` is due.
     func isDue(at now: Duration) -> Bool { began.map { now - $0 >= Self.interval } ?? true }
 
-    /// Ends the observation of a second, and judges.
+    /// Ends the observation of a second, and judges the last seconds.
     package mutating func observed(at now: Duration) {
         defer { (present, began) = (TransferFacts(), now) }
         guard let began, now > began else { return }
@@ -72,7 +72,7 @@ package struct BottleneckPolicy: Sendable {
         follow(Self.judge(sum, isGrowing: recent.count < 2 || recent[recent.count - 1].speed > before * Self.growth))
     }
 
-    /// Follows a judgement that is confirmed or the first one; a single other one may be chance.
+    /// Adopts the first judgement, or one that is confirmed; a single different judgement may be chance.
     private mutating func follow(_ judgement: Bottleneck?) {
         if judgement?.cause == bottleneck?.cause || bottleneck == nil {
             (bottleneck, doubt) = (judgement, (nil, 0))
@@ -85,36 +85,38 @@ package struct BottleneckPolicy: Sendable {
 
     // MARK: Judging
 
-    /// The share of the connections' time from which a wait explains their speed.
+    /// The minimum fraction of the connections' time for a wait to explain their speed.
     private static let much = 0.4
-    /// The share of the time from which a thread has no more to give.
+    /// The minimum fraction of the time for a thread to count as fully used.
     private static let full = 0.8
-    /// The least time until a first byte that counts as slow, in seconds, and in round trips.
+    /// The minimum time to a first byte that counts as slow, in seconds and in round trips.
     private static let (slowSeconds, slowTrips) = (0.5, 6.0)
-    /// The length of a pause in round trips, and in seconds.
+    /// The minimum length of a pause, in round trips and in seconds.
     private static let (longPause, leastPause) = (0.5, 0.002)
-    /// The factor of the goodput in a second that shows that connections still become faster.
+    /// The minimum factor of the goodput in one second that shows that connections are still accelerating.
     private static let growth = 1.3
-    /// The round trips that a pause lasts if the server made it, and not the way that acknowledgements take.
+    /// The minimum length, in round trips, of a pause that the server made; a shorter pause may be the time that
+    /// acknowledgements take.
     private static let pauseOfServer = 2.5
-    /// The share of the time without any byte that shows that the server sends in bursts.
+    /// The minimum fraction of the time without any bytes that shows that the server sends in bursts.
     private static let idle = 0.15
-    /// The growth of the round trip that shows that packets wait: as a share, and in seconds.
+    /// The minimum growth of the round trip that shows queueing, as a fraction and in seconds.
     private static let (queued, leastQueue) = (0.25, 0.002)
-    /// The share of segments out of order that shows that packets are lost.
+    /// The minimum fraction of segments out of order that shows packet loss.
     private static let disorder = 0.02
-    /// The share of the receive window that is in flight if the window is the limit.
+    /// The minimum fraction of the receive window in flight if the window is the limit.
     private static let filled = 0.6
-    /// The spread of speeds that a server gives that serves each connection alike, and that nothing else gives.
+    /// The maximum spread of speeds at a server that serves all connections equally, and the spread that no other cause
+    /// produces.
     private static let (even, exact) = (0.06, 0.03)
-    /// The round trip in seconds below which a window is no limit.
+    /// The round trip in seconds below which a window is not a limit.
     private static let near = 0.005
-    /// The gain from which more connections are worth something.
+    /// The minimum gain that makes more connections worthwhile.
     private static let gain = 1.15
 
-    /// Returns what the facts show.
+    /// Returns the cause that the facts show.
     ///
-    /// - Parameter isGrowing: Whether the goodput still grows, so that nothing limits it yet but time.
+    /// - Parameter isGrowing: Whether the goodput is still growing, so that only time limits it so far.
     package static func judge(_ facts: TransferFacts, isGrowing: Bool = false) -> Bottleneck? {
         guard facts.times.connected > 0, facts.seconds > 0 else { return nil }
         if facts.times.limited >= facts.times.connected * much, let rate = facts.surroundings.rateLimit {
@@ -154,9 +156,10 @@ package struct BottleneckPolicy: Sendable {
 
         if pauses >= much, facts.meanPause >= trip * pauseOfServer, disorder < 0.3 { return perConnection }
         let waits = trip > 0 && facts.sockets.queueing >= max(trip * queued, leastQueue)
-        // A line and losses treat no two connections alike; bursts of such a server may overflow the line as well.
+        // Congestion and packet loss never affect all connections equally. If the speeds are equal, the server limits
+        // them; its bursts may also overflow the link.
         if waits || !isOrderly, spread <= exact { return perConnection }
-        // A line that is full is never idle.
+        // A saturated link is never idle.
         if waits { return facts.times.idle >= facts.seconds * idle ? perConnection : whole(.line) }
         if !isOrderly { return Bottleneck(.loss, bytesPerSecond: facts.speed, connections: count, share: facts.loss) }
         if trip >= near {
@@ -172,13 +175,13 @@ package struct BottleneckPolicy: Sendable {
         }
         if spread <= even { return perConnection }
         if isSaturated { return whole(.path) }
-        // One connection brings all that one can: nothing tells what more would bring.
+        // One connection receives as much as it can. No fact shows whether more connections would receive more.
         return pauses < 0.1 && trip >= near ? whole(.path) : nil
     }
 }
 
 extension Bottleneck {
-    /// Whether each connection has this limit, so that more of them would bring more.
+    /// Whether the cause limits each connection, so that more connections would receive more.
     fileprivate var isOfConnection: Bool {
         switch cause {
         case .perConnection, .loss, .sendWindow, .receiveWindow: true

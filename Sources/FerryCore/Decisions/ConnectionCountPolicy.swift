@@ -1,19 +1,20 @@
 /// Finds the number of connections that maximises goodput.
 ///
-/// A far server is given all permitted connections as soon as it has responded: over a long round trip they are in slow
-/// start for longer than they could be judged one after the other, and on a line that one fills they cost nothing. With
-/// a near server the number is multiplied while goodput grows. More are tried again when the goodput changes, and after
-/// rests that become longer.
+/// A distant server gets all permitted connections as soon as it has responded: over a long round trip, they stay in
+/// slow start for longer than it would take to judge them one by one, and they cost nothing on a link that one
+/// connection saturates. With a nearby server, the number is multiplied while goodput grows. More connections are tried
+/// again when the goodput changes, and after rests of increasing length.
 ///
 /// ```
 /// watching ──far server, or judged──► trying ──gain──► trying … ──none, or the most──► settled
 ///                                        ▲──────────── rest, or change ─────────────────┘
 /// ```
 ///
-/// A trial is judged by the bytes of a window, which begins when all wanted connections deliver and have had
-/// ``slowStart`` round trips, or when ``patience`` is over. On a saturated link new connections slow the old ones down. A
-/// server that throttles each connection leaves gaps instead, often in bursts (nginx sends a second's worth at once,
-/// then nothing): a window with many silent ticks therefore counts as room to grow even if the sum did not grow.
+/// A trial is judged by the bytes of a window. The window starts when all wanted connections deliver and have had
+/// ``slowStart`` round trips, or when ``patience`` is over. On a saturated link, new connections slow down the existing
+/// ones. A server that throttles each connection leaves gaps instead, often in bursts (nginx sends the bytes of a
+/// second at once, then nothing). A window with many silent ticks therefore counts as room to grow, even if the sum did
+/// not grow.
 package struct ConnectionCountPolicy: Sendable {
     /// The number of connections wanted now, at most ``limit`` and ``ceiling``.
     package private(set) var target = 1
@@ -23,27 +24,27 @@ package struct ConnectionCountPolicy: Sendable {
     /// ``ceilingRest``.
     package private(set) var ceiling: Int
 
-    /// The factor of the goodput when the number of connections was last increased and both were measured; `nil` if the
-    /// goodput has changed since.
+    /// The factor by which the goodput changed when the number of connections was last increased; `nil` if it was not
+    /// measured, or if the goodput has changed since.
     package private(set) var lastGain: Double?
 
     private enum Phase {
-        /// The first connection is measured.
+        /// The first connection is being measured.
         case watching
-        /// Connections have joined; `rate` in bytes per tick and `count` are those before. The rate is 0 if it was not
-        /// measured.
+        /// Connections were added; `rate` (in bytes per tick) and `count` are the values before. The rate is 0 if it
+        /// was not measured.
         case trying(rate: Double, count: Int)
-        /// `usual` is the goodput after the last trial, once it is measured; `windows` have passed since.
+        /// `usual` is the goodput after the last trial, once it is measured; `windows` is the number of windows since.
         case settled(usual: Double?, windows: Int)
         case single
     }
 
-    /// What arrived since the number of connections was changed or judged.
+    /// The bytes that have arrived since the number of connections was changed or judged.
     private struct Window {
         var bytes: ByteCount = 0
         var ticks = 0
         var silentTicks = 0
-        /// Ticks until the window began: some connections did not deliver yet, or all were in slow start.
+        /// The ticks until the window started, while some connections did not deliver yet or all were in slow start.
         var waitedTicks = 0
         var warmTicks = 0
 
@@ -56,21 +57,21 @@ package struct ConnectionCountPolicy: Sendable {
     private var nextRest = ConnectionCountPolicy.firstRest
     private var ceilingTicks = 0
 
-    /// The round trip from which a server is far.
+    /// The minimum round trip of a distant server.
     package static let far: Duration = .milliseconds(8)
-    /// Missing bytes below which another connection is not worth opening.
+    /// The number of missing bytes below which another connection is not worthwhile.
     package static let worth: ByteCount = 16 << 20
-    /// Round trips until a connection has left slow start.
+    /// The number of round trips after which a connection has left slow start.
     private static let slowStart = 8.0
-    /// Ticks of 100 ms in which a server must begin to send on all wanted connections.
+    /// The number of ticks of 100 ms within which a server must start to send on all wanted connections.
     private static let patience = 10
-    /// The factors of an increase, and that of the goodput which justifies it.
+    /// The factors of an increase, and the factor of the goodput that justifies it.
     private static let (firstStep, laterStep, gain) = (4, 2, 1.15)
-    /// Bytes per tick above which one connection to a near server is not limited by the server.
+    /// The bytes per tick above which a nearby server does not limit a single connection.
     private static let fast = 6_000_000.0
-    /// Ticks over which a trial is measured at least, and a settled goodput: more than two bursts.
+    /// The minimum number of ticks over which a trial and a settled goodput are measured: more than two bursts.
     private static let (shortWindow, longWindow) = (3, 20)
-    /// Rests in long windows, and the ticks after which the ceiling is raised.
+    /// The first and the longest rest, in long windows, and the number of ticks after which the ceiling is raised.
     private static let (firstRest, longestRest, ceilingRest) = (3, 30, 300)
 
     package init(limit: Int) {
@@ -79,9 +80,9 @@ package struct ConnectionCountPolicy: Sendable {
     }
 
     private var most: Int { min(limit, ceiling) }
-    /// Whether the server has refused connections that are permitted.
+    /// Whether the server has refused connections that the user's limit permits.
     var hasRefusals: Bool { !isSingle && ceiling < limit }
-    /// Whether one connection is used permanently.
+    /// Whether only one connection is used permanently.
     package var isSingle: Bool { if case .single = phase { true } else { false } }
 
     /// Changes the user's limit.
@@ -91,22 +92,22 @@ package struct ConnectionCountPolicy: Sendable {
         let old = limit
         limit = new
         if isSingle { return }
-        // A ceiling that the server caused stays; one that only equalled the old limit follows the new one.
+        // A ceiling that the server caused stays; a ceiling that only equalled the old limit becomes the new limit.
         ceiling = ceiling == old ? new : min(ceiling, new)
-        // The old limit had stopped the growth: it continues after a new measurement.
+        // The old limit had stopped the growth, which continues after a new measurement.
         if target == old, ceiling > old { enter(.trying(rate: 0, count: target)) }
         target = min(target, ceiling)
     }
 
-    /// The first response has arrived, and parts may be requested: `left` bytes are missing.
+    /// The first response has arrived, and parts may be requested; `left` bytes are missing.
     package mutating func began(roundTrip: Duration, left: ByteCount) {
         guard case .watching = phase, roundTrip >= Self.far, left >= Self.worth, most > target else { return }
         enter(.trying(rate: 0, count: target))
         target = most
     }
 
-    /// Records one tick: `bytes` arrived, `delivering` connections have received a first byte, `left` bytes are missing,
-    /// `isAsking` says that no connection was under back-pressure.
+    /// Records one tick: `bytes` arrived, `delivering` connections have received a first byte, and `left` bytes are
+    /// missing. `isAsking` is true if no connection was under back-pressure.
     package mutating func tick(
         bytes: ByteCount, delivering: Int, left: ByteCount, roundTrip: Duration = .zero, isAsking: Bool = true
     ) {
@@ -124,7 +125,7 @@ package struct ConnectionCountPolicy: Sendable {
         window = Window()
     }
 
-    /// The server refused a further connection; `working` connections continue.
+    /// The server refused another connection; `working` connections continue.
     package mutating func objected(working: Int) {
         if isSingle { return }
         ceiling = max(1, min(ceiling, working))
@@ -133,16 +134,16 @@ package struct ConnectionCountPolicy: Sendable {
         enter(.settled(usual: nil, windows: 0))
     }
 
-    /// No more than the `working` connections are available now, for a reason other than the server.
+    /// Only the `working` connections are available now, for a reason other than the server.
     package mutating func withheld(working: Int) {
         if isSingle { return }
         target = max(1, min(target, working))
         enter(.settled(usual: nil, windows: 0))
-        // A permit is free as soon as another download ends, so the delay before the next attempt does not grow.
+        // A permit becomes free as soon as another download ends, so the delay before the next attempt does not grow.
         nextRest = Self.firstRest
     }
 
-    /// The server does not support ranges: uses one connection permanently.
+    /// The server does not support ranges. Uses one connection permanently.
     package mutating func limitToSingleConnection() {
         (ceiling, target) = (1, 1)
         enter(.single)
@@ -150,7 +151,7 @@ package struct ConnectionCountPolicy: Sendable {
 
     private mutating func enter(_ new: Phase) { (phase, window) = (new, Window()) }
 
-    /// Whether the window begins: all wanted connections deliver, or ``patience`` is over, and slow start as well.
+    /// Whether the window starts: all wanted connections deliver or ``patience`` is over, and slow start is over too.
     private mutating func isWarm(delivering: Int, after ticks: Double) -> Bool {
         if window.warmTicks == 0, delivering < target {
             window.waitedTicks += 1
@@ -168,7 +169,7 @@ package struct ConnectionCountPolicy: Sendable {
             grow(from: now.rate, by: Self.firstStep, isWorth: isWorth)
         case .trying(let rate, let count):
             let isComplete = delivering >= target
-            // A server that sends in bursts may have sent none of them.
+            // A server that sends in bursts may have sent no burst in this window.
             lastGain = rate > 0 && (now.rate >= rate * Self.gain || !now.hasPauses) ? now.rate / rate : nil
             if now.rate >= rate * Self.gain || isComplete && now.hasPauses {
                 if isComplete { return grow(from: now.rate, by: Self.firstStep, isWorth: isWorth) }
@@ -206,20 +207,20 @@ package struct ConnectionCountPolicy: Sendable {
     }
 }
 
-/// How long responses take, from request to head.
+/// The time that responses take, from request to head.
 struct ResponseLatency: Sendable {
-    /// The shortest time of a request on a new connection, with the set-up of the connection.
+    /// The shortest response time on a new connection, including the set-up of the connection.
     private(set) var setUp: Duration = .zero
-    /// The shortest time on a connection in use; until one is known, half of ``setUp``, since TCP alone needs as long as
-    /// the request.
+    /// The shortest response time on a connection in use. Until one is known, half of ``setUp``, because the TCP
+    /// handshake takes as long as the request.
     private(set) var roundTrip: Duration = .zero
     private var isMeasured = false
-    /// The shortest round trip that the system has seen on a connection; `nil` if it does not tell.
+    /// The shortest round trip that the system has measured on a connection; `nil` if it is unknown.
     private(set) var shortestTrip: Duration?
     /// The times of the newest responses, oldest first.
     private var newest: [Duration] = []
-    /// How long a connection may receive nothing before others take its bytes: three times as long as a response
-    /// usually takes here, and doubled each time until the next response.
+    /// The time for which a connection may receive nothing before other connections take over its bytes: three times
+    /// the usual response time, doubled each time until the next response.
     private(set) var patience = leastPatience
 
     private let mostPatience: Duration
@@ -227,13 +228,13 @@ struct ResponseLatency: Sendable {
 
     init(mostPatience: Duration = .seconds(60)) { self.mostPatience = mostPatience }
 
-    /// The median of the five newest times; of two in the middle, the longer one. Zero before the first response.
+    /// The median of the five newest times, the longer of the two in the middle; zero before the first response.
     ///
-    /// A server that serves few connections lets the others wait until one closes: those times say nothing about how
-    /// long it takes to respond.
+    /// A server that serves only few connections makes the others wait until one closes. Such times do not show how
+    /// long the server takes to respond.
     var usual: Duration { newest.isEmpty ? .zero : newest.sorted()[newest.count / 2] }
 
-    /// Whether the other end is this machine or beside it: it is not behind a line that may be gone.
+    /// Whether the peer is on this machine or its local network, and so not behind a link that can fail.
     var isBeside: Bool { shortestTrip.map { $0 < .milliseconds(1) } ?? false }
 
     mutating func observed(_ trip: Duration?) {
@@ -244,7 +245,7 @@ struct ResponseLatency: Sendable {
     /// Increases the patience with a server that is slower than it was.
     mutating func increasePatience() { patience = min(patience * 2, mostPatience) }
 
-    /// Records the time of a response; `isFirst` says that its connection was made for it.
+    /// Records the time of a response; `isFirst` is true if its connection was opened for it.
     mutating func record(_ time: Duration, isFirst: Bool) {
         defer { patience = min(max(Self.leastPatience, usual * 3), mostPatience) }
         newest.append(time)

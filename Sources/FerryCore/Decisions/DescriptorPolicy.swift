@@ -2,11 +2,11 @@
 ///
 /// Without this policy, connections could use up all descriptors, and opening the part files would fail.
 package struct DescriptorPolicy: Sendable, Hashable {
-    /// Simultaneous downloads, 1 or more.
+    /// The number of simultaneous downloads, 1 or more.
     package let parallel: Int
-    /// Maximum connections per download, 1 or more.
+    /// The maximum number of connections per download, 1 or more.
     package let connections: Int
-    /// Maximum connections per host over all downloads, 1 or more.
+    /// The maximum number of connections per host over all downloads, 1 or more.
     package let connectionsPerHost: Int
 
     /// Descriptors of standard streams, event loops, the signal pipe and a resolver; measured: 20.

@@ -1,4 +1,5 @@
-/// Whether a server accepts requests, as far as the last ones tell. Pure; time is a `Duration` since a fixed start.
+/// Whether a server accepts requests, judging by its last responses and failures. Pure; time is a `Duration` since a
+/// fixed start.
 ///
 /// ```
 /// well ──failed──► down ──pause over──► probed by one download ──failed──► down, for twice as long ──…──► given up
@@ -6,12 +7,12 @@
 ///   └────────────────┴───── any response ─────┴──────────────────────────────────────────────────────────┘
 /// ```
 ///
-/// Attempts that began before the last failure are of the same incident, so that the number of connections that fail at
+/// Attempts that began before the last failure belong to the same incident, so the number of connections that fail at
 /// once does not matter.
 package struct HostHealth: Hashable, Sendable {
-    /// When a server is given up.
+    /// The rules for giving up a server.
     package struct Rules: Hashable, Sendable {
-        /// The incidents without a response after which the server is given up; `nil` for never.
+        /// The number of incidents without a response after which the server is given up; `nil` for no limit.
         package var mostIncidents: Int?
         /// The longest pause between two probes.
         package var longestPause: Duration = .seconds(300)
@@ -19,11 +20,11 @@ package struct HostHealth: Hashable, Sendable {
         package init(mostIncidents: Int? = nil) { self.mostIncidents = mostIncidents }
     }
 
-    /// Why the server counts as down.
+    /// The reason why the server counts as down.
     package struct Cause: Hashable, Sendable {
         package var reason: Reason
         package var code: DownloadError.Code
-        /// Whether a retry would give the same result: the name does not exist.
+        /// Whether a retry would give the same result, because the name does not exist.
         package var isLasting: Bool
 
         package init(_ reason: Reason, code: DownloadError.Code, isLasting: Bool = false) {
@@ -34,31 +35,31 @@ package struct HostHealth: Hashable, Sendable {
     private enum State: Hashable, Sendable {
         case well
         case down(until: Duration, Cause, since: Duration)
-        /// One download tries.
+        /// One download tries to reach the server.
         case probed(Cause, since: Duration)
         case givenUp(until: Duration, Cause)
     }
 
     private var state = State.well
-    /// The incidents since the last response.
+    /// The number of incidents since the last response.
     package private(set) var incidents = 0
     private var lastIncident: Duration?
     private var lastAnswer: Duration?
-    /// The end of the time that the server asked to wait.
+    /// The end of the delay that the server requested.
     package private(set) var heldUntil: Duration?
-    /// The status of the response that asked to wait.
+    /// The status of the response that requested the delay.
     private var heldStatus = 503
 
-    /// The first pause; each further one is twice as long.
+    /// The first pause; each further pause is twice as long.
     private static let firstPause = Duration.seconds(1)
-    /// How long a server stays given up.
+    /// The time for which a server stays given up.
     private static let rest = Duration.seconds(600)
-    /// The incidents of a lasting cause after which a server is given up.
+    /// The number of incidents with a lasting cause after which a server is given up.
     private static let mostLasting = 3
 
     package init() {}
 
-    /// Whether nothing is to be remembered.
+    /// Whether the state need not be remembered.
     package func isForgettable(at now: Duration) -> Bool { state == .well && (heldUntil ?? now) <= now }
 
     package var isDown: Bool { state != .well }
@@ -91,8 +92,8 @@ package struct HostHealth: Hashable, Sendable {
         if case .probed(let cause, let since) = state { state = .down(until: now, cause, since: since) }
     }
 
-    /// A response of this status arrived; `hold` is how long the server asks to wait. Returns whether downloads may start
-    /// or must not.
+    /// A response with this status arrived; `hold` is the delay that the server requests. Returns whether the
+    /// permission to start downloads may have changed.
     package mutating func answered(at now: Duration, status: Int, hold: Duration?) -> Bool {
         let wasDown = isDown
         (state, incidents, lastAnswer) = (.well, 0, now)
@@ -102,7 +103,7 @@ package struct HostHealth: Hashable, Sendable {
         return true
     }
 
-    /// No connection was made by an attempt that began at `start`. Returns whether the state has changed.
+    /// An attempt that began at `start` made no connection. Returns whether the state has changed.
     package mutating func failed(_ cause: Cause, since start: Duration, at now: Duration, _ rules: Rules) -> Bool {
         if let lastAnswer, start <= lastAnswer { return false }
         if let lastIncident, start <= lastIncident { return false }
@@ -119,7 +120,7 @@ package struct HostHealth: Hashable, Sendable {
         return true
     }
 
-    /// When the present failures began; `nil` for a server that is not down.
+    /// The time at which the current failures began; `nil` if the server is not down.
     private var downSince: Duration? {
         switch state {
         case .down(_, _, let since), .probed(_, let since): since
@@ -127,7 +128,7 @@ package struct HostHealth: Hashable, Sendable {
         }
     }
 
-    /// A download of a server that is down has used up its attempts. Returns whether the state has changed.
+    /// A download from a server that is down has used up its attempts. Returns whether the state has changed.
     package mutating func gaveUp(at now: Duration, _ rules: Rules) -> Bool {
         guard rules.mostIncidents != nil else { return false }
         switch state {
@@ -138,20 +139,20 @@ package struct HostHealth: Hashable, Sendable {
         }
     }
 
-    /// The network has changed: earlier failures say nothing.
+    /// The network has changed, so earlier failures no longer count.
     package mutating func networkChanged() {
         state = .well
         incidents = 0
     }
 
-    /// The user wants an attempt now, whatever the server has asked for.
+    /// The user wants an attempt now, regardless of the delay that the server requested.
     package mutating func tryNow() {
         networkChanged()
         heldUntil = nil
     }
 }
 
-/// Whether a download of a server may start.
+/// Whether a download from a server may start.
 package enum HostOpening: Hashable, Sendable {
     case open
     /// Not before this time; `nil` if it depends on events.
@@ -160,20 +161,20 @@ package enum HostOpening: Hashable, Sendable {
     case refused(HostHealth.Cause, attempts: Int)
 }
 
-/// Why the downloads of a server wait, and when one of them tries again.
+/// The reason why the downloads from a server wait, and the time of the next attempt.
 package enum HostWait: Hashable, Sendable {
-    /// The server has answered with this status and asked to wait.
+    /// The server has responded with this status and requested a delay.
     case asked(status: Int, until: Duration)
-    /// The server has not answered since that time; `until` is `nil` while one download tries.
+    /// The server has not responded since that time; `until` is `nil` while one download tries.
     case silent(HostHealth.Cause, since: Duration, until: Duration?)
-    /// As many of its downloads run as its budget permits.
+    /// The server's downloads use all the connections that its budget permits.
     case full(connections: Int)
-    /// Its budget wants this time between two requests.
+    /// The server's budget requires this time between two requests.
     case spaced(Duration)
-    /// The total of its budget is used up.
+    /// A total in the server's budget is used up.
     case spent
 
-    /// When one of the downloads tries again; `nil` if that depends on events, or is too soon to be told.
+    /// The time of the next attempt by one of the downloads; `nil` if it depends on events, or is too soon to report.
     package var until: Duration? {
         switch self {
         case .asked(_, let until): until
@@ -182,7 +183,7 @@ package enum HostWait: Hashable, Sendable {
         }
     }
 
-    /// Whether it ends by what the server does; else by what the budget permits.
+    /// Whether the wait is caused by the server, not by a budget.
     package var isOfServer: Bool {
         switch self {
         case .asked, .silent: true
@@ -190,10 +191,10 @@ package enum HostWait: Hashable, Sendable {
         }
     }
 
-    /// Since when the server has not answered.
+    /// The time since which the server has not responded.
     package var since: Duration? { if case .silent(_, let since, _) = self { since } else { nil } }
 
-    /// The error that downloads of the host have while they wait.
+    /// The error of the host's downloads while they wait.
     package func error(of host: String) -> DownloadError {
         let reason: Reason =
             switch self {

@@ -1,9 +1,10 @@
-/// Decides when downloads may start and requests may be sent, by the budgets of their hosts and registrable domains, and
-/// by what their servers have answered. Pure; time is a `Duration` since a fixed start.
+/// Decides when downloads may start and requests may be sent, based on the budgets of their hosts and registrable
+/// domains and on the responses of their servers. Pure; time is a `Duration` since a fixed start.
 ///
-/// Budgets are of a host name, on all ports; health (failures, `Retry-After`) is of an origin.
+/// A budget applies to a host name on all ports; health (failures, `Retry-After`) belongs to an origin.
 ///
-/// Invariants: two requests of a scope start at least its delay apart; a scope has at most as many runs as connections.
+/// Invariants: two requests of a scope start at least its delay apart; a scope has at most as many runs as permitted
+/// connections.
 package struct HostMachine: Sendable {
     /// The rules for hosts without a budget of their own.
     package struct Settings: Hashable, Sendable {
@@ -20,21 +21,21 @@ package struct HostMachine: Sendable {
 
     /// Whether a request may be sent.
     package enum Turn: Hashable, Sendable {
-        /// Now; it is recorded as sent.
+        /// Send it now; it is recorded as sent.
         case now
-        /// At this time, which is reserved for it: then ``confirm(_:at:)``.
+        /// Send it at this time, which is reserved for it, after calling ``confirm(_:at:)``.
         case reserved(at: Duration)
-        /// Not before this time; nothing is reserved.
+        /// Request again, not before this time; nothing is reserved.
         case later(at: Duration)
     }
 
     /// The use of a budget.
     private struct Account {
         var runs = 0
-        /// When the next download may start.
+        /// The time at which the next download may start.
         var nextRun: Duration?
         var lastRequest: Duration?
-        /// When the next request may start that has not been promised a time yet.
+        /// The earliest time for the next request without a reserved time.
         var nextRequest: Duration?
         var requests = 0
         var bytes: ByteCount = 0
@@ -48,19 +49,20 @@ package struct HostMachine: Sendable {
     private var own: [HostScope: HostBudget] = [:]
     private var accounts: [HostScope: Account] = [:]
     private var origins: [Origin: HostHealth] = [:]
-    /// The number of bodies that are being received.
+    /// The number of response bodies that are being received.
     private var receiving: [Origin: Int] = [:]
     private var suffixes = PublicSuffixes()
     private var domains: [String: String] = [:]
 
-    /// The number of remembered hosts beyond which those that are idle are forgotten.
+    /// The number of remembered hosts above which idle hosts are forgotten.
     static let mostIdle = 4096
-    /// How far ahead requests are promised a time, if the delay is not longer; one that would wait for longer gives up
-    /// its connection.
+    /// The maximum time for which a request can be reserved in advance, unless the delay is longer. A request that
+    /// would wait for longer gives up its connection.
     package static let longestPromise = Duration.seconds(1)
-    /// How many times as far it is for a request that continues others, which would have to be sent again.
+    /// The factor by which that time is longer for a request that continues others, because they would have to be sent
+    /// again.
     private static let continuedPromise = 16
-    /// When a request asks again that waits for a new budget.
+    /// The interval at which a request that waits for a new budget tries again.
     private static let spentInterval = Duration.seconds(10)
 
     package init(_ settings: Settings = Settings()) { self.settings = settings }
@@ -69,7 +71,7 @@ package struct HostMachine: Sendable {
 
     package mutating func set(_ settings: Settings) { self.settings = settings }
 
-    /// Sets the budget of a scope, whose totals count anew; `nil` for that of the settings.
+    /// Sets the budget of a scope, whose totals restart at zero; `nil` for the budget of the settings.
     package mutating func set(_ budget: HostBudget?, for scope: HostScope) {
         own[scope] = budget?.bounded
         accounts[scope]?.requests = 0
@@ -82,13 +84,13 @@ package struct HostMachine: Sendable {
     package mutating func use(_ suffixes: PublicSuffixes) {
         self.suffixes = suffixes
         domains = [:]
-        // What runs already no longer counts for its domain.
+        // Downloads that are already running no longer count for their domains.
         accounts = accounts.filter { if case .host = $0.key { true } else { false } }
     }
 
     package var hasSuffixes: Bool { suffixes.hasList }
 
-    /// Whether a budget of domains is set.
+    /// Whether a budget is set for a domain.
     package var needsSuffixes: Bool {
         settings.domain != HostBudget() || own.keys.contains { if case .domain = $0 { true } else { false } }
     }
@@ -102,7 +104,7 @@ package struct HostMachine: Sendable {
         return [.host(host), .domain(domain)]
     }
 
-    /// Whether a budget limits bytes, or their rate.
+    /// Whether any budget limits bytes or their rate.
     package var limitsBytes: Bool {
         settings.host.limitsBytes || settings.domain.limitsBytes || own.values.contains(where: \.limitsBytes)
     }
@@ -115,7 +117,7 @@ package struct HostMachine: Sendable {
 
     // MARK: Downloads
 
-    /// Whether a download of the origin may start.
+    /// Whether a download from the origin may start.
     package mutating func opening(of origin: Origin, at now: Duration) -> HostOpening {
         let health = origins[origin]?.opening(at: now) ?? .open
         guard health == .open else { return health }
@@ -133,7 +135,7 @@ package struct HostMachine: Sendable {
         return until > now ? .shut(until: until, .spaced(delay)) : .open
     }
 
-    /// A download of the origin starts.
+    /// A download from the origin starts.
     package mutating func began(_ origin: Origin, at now: Duration) {
         for scope in scopes(of: origin.host) {
             let delay = budget(of: scope).delay
@@ -158,7 +160,7 @@ package struct HostMachine: Sendable {
 
     // MARK: Requests
 
-    /// Asks for the time of a request. `continues`: after a redirect or a challenge.
+    /// Returns when a request may be sent. `continues` is true after a redirect or a challenge.
     package mutating func request(to origin: Origin, continues: Bool = false, at now: Duration) -> Turn {
         var promise = Self.longestPromise
         var time = origins[origin]?.heldUntil.map { max($0, now) } ?? now
@@ -179,7 +181,7 @@ package struct HostMachine: Sendable {
         return .now
     }
 
-    /// Asks again at a reserved time: a delayed wake-up, or what the server has said meanwhile, may have moved it.
+    /// Checks a reserved time again when it has come: a late wake-up or a response of the server may have moved it.
     package mutating func confirm(_ origin: Origin, at now: Duration) -> Turn {
         if let held = origins[origin]?.heldUntil, held > now { return .later(at: held) }
         let scopes = scopes(of: origin.host)
@@ -202,7 +204,7 @@ package struct HostMachine: Sendable {
         }
     }
 
-    /// Counts received bytes of the budgets that have a total of them.
+    /// Counts received bytes for the budgets that limit their total.
     package mutating func received(_ count: ByteCount, from host: String) {
         for scope in scopes(of: host) where budget(of: scope).bytes != nil {
             let old = accounts[scope]?.bytes ?? 0
@@ -212,15 +214,16 @@ package struct HostMachine: Sendable {
 
     // MARK: Servers
 
-    /// A response body of the origin begins, or has ended.
+    /// A response body of the origin starts, or has ended.
     package mutating func receives(_ origin: Origin, begins: Bool) {
         let count = receiving[origin, default: 0] + (begins ? 1 : -1)
         receiving[origin] = count > 0 ? count : nil
     }
 
-    /// A response arrived. Returns whether downloads may start now that had to wait, or the reverse.
+    /// A response arrived. Returns whether the permission to start downloads may have changed.
     ///
-    /// While the origin serves a connection, its `Retry-After` is about a surplus one, and does not hold back the others.
+    /// While the origin serves a connection, its `Retry-After` concerns only a surplus connection, and does not delay
+    /// the others.
     package mutating func answered(
         _ origin: Origin, status: Int, hold: Duration?, at now: Duration
     ) -> Bool {
@@ -229,7 +232,7 @@ package struct HostMachine: Sendable {
         return origins[origin, default: HostHealth()].answered(at: now, status: status, hold: hold)
     }
 
-    /// A connection was not made. Returns whether the state of the server has changed.
+    /// A connection could not be made. Returns whether the state of the server has changed.
     package mutating func failed(
         _ origin: Origin, _ cause: HostHealth.Cause, since start: Duration, at now: Duration
     ) -> Bool {
@@ -245,7 +248,7 @@ package struct HostMachine: Sendable {
 
     package mutating func networkChanged() { for origin in origins.keys { origins[origin]?.networkChanged() } }
 
-    /// The user wants an attempt at the server now. Budgets still count.
+    /// The user wants an attempt at the server now. Budgets still apply.
     package mutating func tryNow(_ origin: Origin) { origins[origin]?.tryNow() }
 
     /// The number of remembered hosts and domains.

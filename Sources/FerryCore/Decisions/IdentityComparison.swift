@@ -6,16 +6,16 @@
 
 /// The result of comparing a response's validators with those of the partial content.
 package enum IdentityComparison: Hashable, Sendable {
-    /// An equal strong validator: byte-for-byte the same (RFC 9110 §8.8.1).
+    /// An equal strong validator: byte-for-byte the same representation (RFC 9110 §8.8.1).
     case same
-    /// Probably the same, but unproven; samples have to be compared.
+    /// Probably the same, but unproven; samples must be compared.
     case plausible(Reason)
     /// No validators to compare.
     case unknown
     /// Proven different, for the given reason.
     case different(Reason)
 
-    /// Compares known validators with those offered now by the same source. Validators of different sources are never
+    /// Compares known validators with those that the same source sends now. Validators from different sources are never
     /// comparable.
     package static func compare(known: FileIdentity, offered: FileIdentity, strict: Bool) -> IdentityComparison {
         if let old = known.totalBytes, let new = offered.totalBytes, old != new {
@@ -43,12 +43,12 @@ package enum IdentityComparison: Hashable, Sendable {
     private static func compareDates(known: FileIdentity, offered: FileIdentity) -> IdentityComparison {
         guard let old = known.lastModified, let new = offered.lastModified else { return .unknown }
         guard old == new else { return .different(Reason(.dateChanged, old, new)) }
-        // A server that sends tags does not vouch for its dates.
+        // The dates of a server that sends tags are not trusted.
         if known.etag != nil || offered.etag != nil { return .plausible(Reason(.oneTag)) }
         return known.isDateStrong ? .same : .plausible(Reason(.youngDate))
     }
 
-    /// Whether nothing tells that both are the same.
+    /// Whether nothing shows that both are the same.
     var isContradiction: Bool {
         switch self {
         case .same, .plausible: false
@@ -62,7 +62,7 @@ package enum IdentityComparison: Hashable, Sendable {
 }
 
 extension FileIdentity {
-    /// Seconds between Last-Modified and Date of the same response.
+    /// The seconds between Last-Modified and Date of the same response.
     package var age: Double? {
         guard let lastModified, let date, let old = HTTPDate.parse(lastModified), let now = HTTPDate.parse(date) else {
             return nil

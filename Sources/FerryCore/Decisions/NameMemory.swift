@@ -1,18 +1,19 @@
-/// The answers of the resolver, for a fixed time: `getaddrinfo` returns no TTL. Pure; time is a `Duration` since a fixed
-/// start.
+/// The answers of the resolver, kept for a fixed time because `getaddrinfo` returns no TTL. Pure; time is a `Duration`
+/// since a fixed start.
 ///
-/// Invariants: at most ``capacity`` names; a name that is being resolved is resolved once, however many wait for it.
+/// Invariants: at most ``capacity`` names; only one lookup runs for a name, regardless of the number of waiting
+/// callers.
 package struct NameMemory: Sendable {
-    /// What the resolver answered.
+    /// The answer of the resolver.
     package enum Answer: Hashable, Sendable {
         /// The addresses in the resolver's order (RFC 6724), not empty.
         case addresses([IPAddress])
-        /// The name does not exist, or has no address.
+        /// The name does not exist, or has no addresses.
         case missing
-        /// The resolver failed; a later look-up may succeed.
+        /// The resolver failed; a later lookup may succeed.
         case failed
 
-        /// How long the answer counts.
+        /// The time for which the answer is valid.
         package var lifetime: Duration {
             switch self {
             case .addresses: .seconds(60)
@@ -22,12 +23,12 @@ package struct NameMemory: Sendable {
         }
     }
 
-    /// What to do for a name.
+    /// The next step for a name.
     package enum Turn: Hashable, Sendable {
         case known(Answer)
         /// Resolve it, then call ``resolved(_:_:in:at:)`` with this generation.
         case resolve(generation: UInt64)
-        /// Another caller resolves it.
+        /// Wait, because another caller resolves it.
         case wait
     }
 
@@ -39,7 +40,7 @@ package struct NameMemory: Sendable {
     package let capacity: Int
     private var entries: [String: Entry] = [:]
     private var pending: Set<String> = []
-    /// Grows with every change of the network, whose names may have other addresses.
+    /// Incremented when the network changes, because names may then have other addresses.
     private var generation: UInt64 = 0
 
     package init(capacity: Int = 4096) { self.capacity = max(1, capacity) }
@@ -51,7 +52,7 @@ package struct NameMemory: Sendable {
         return pending.insert(name).inserted ? .resolve(generation: generation) : .wait
     }
 
-    /// Stores an answer; one of an earlier network is not kept.
+    /// Stores an answer. An answer from an earlier network is not kept.
     package mutating func resolved(_ name: String, _ answer: Answer, in generation: UInt64, at now: Duration) {
         guard generation == self.generation else { return }
         pending.remove(name)
@@ -59,14 +60,14 @@ package struct NameMemory: Sendable {
         entries[name] = Entry(answer: answer, until: now + answer.lifetime)
     }
 
-    /// Forgets everything; answers to look-ups that are under way are not kept.
+    /// Forgets everything; the answers of running lookups are not kept.
     package mutating func networkChanged() {
         generation += 1
         entries = [:]
         pending = []
     }
 
-    /// Removes the expired names and, if all are current, the quarter that expires first.
+    /// Removes the expired names or, if none has expired, the quarter that expires first.
     private mutating func makeRoom(at now: Duration) {
         entries = entries.filter { now < $0.value.until }
         guard entries.count >= capacity else { return }

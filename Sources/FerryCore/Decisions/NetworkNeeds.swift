@@ -1,10 +1,10 @@
 /// The network requirements of a download.
 package struct NetworkNeeds: Sendable, Hashable, Codable {
-    /// The host is this machine or on a directly attached network, so no network restriction applies.
+    /// Whether the host is this machine or on a directly attached network, so that no network restriction applies.
     package var isLocal: Bool
-    /// Permits metered networks.
+    /// Whether metered networks are permitted.
     package var allowsMetered: Bool
-    /// Permits constrained networks (Low Data Mode).
+    /// Whether constrained networks (Low Data Mode) are permitted.
     package var allowsConstrained: Bool
 
     package init(isLocal: Bool = false, allowsMetered: Bool = true, allowsConstrained: Bool = true) {
@@ -15,13 +15,13 @@ package struct NetworkNeeds: Sendable, Hashable, Codable {
 }
 
 extension NetworkNeeds {
-    /// The number of distinguishable needs: all local downloads count as one.
+    /// The number of distinct needs: all local downloads count as one.
     package static let laneCount = 5
 
     /// The index of these needs, below ``laneCount``.
     package var lane: Int { isLocal ? 0 : 1 + (allowsMetered ? 1 : 0) + (allowsConstrained ? 2 : 0) }
 
-    /// Creates the needs of a lane.
+    /// Creates the needs from a lane.
     package init(lane: Int) {
         self.init(
             isLocal: lane == 0, allowsMetered: (lane - 1) & 1 == 1 || lane == 0,
@@ -33,7 +33,7 @@ extension NetworkStatus {
     /// Whether a download with these needs may run now.
     package func permits(_ needs: NetworkNeeds) -> Bool { obstacle(to: needs) == nil }
 
-    /// Why a download with these needs may not run now; `nil` if it may.
+    /// The reason why a download with these needs may not run now; `nil` if it may.
     package func obstacle(to needs: NetworkNeeds) -> ErrorPhrase.Key? {
         if needs.isLocal { return nil }
         if !isOnline { return .noNetworkAllowed }

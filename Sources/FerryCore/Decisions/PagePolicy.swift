@@ -1,22 +1,22 @@
 /// Decides whether a web page can be the requested file.
 ///
-/// Sign-in forms, captive portals and the error pages of expired links are sent with status 200. A page is rejected
-/// where the file name indicates another type: the user's name alone decides if it has an extension; otherwise the
-/// server's name and those in the URLs do. A name without an extension indicates nothing; page extensions (`.html`,
+/// Sign-in forms, captive portals and the error pages of expired links are sent with status 200. A page is rejected if
+/// the file name indicates another type. If the user's name has an extension, only that name decides; otherwise the
+/// server's name and the names in the URLs do. A name without an extension indicates nothing; page extensions (`.html`,
 /// `.php`, …) indicate a page.
 package struct PagePolicy: Hashable, Sendable {
-    /// The file name that the user gave; `nil` where the server names the file.
+    /// The file name that the user gave; `nil` if the server names the file.
     package var givenName: String?
 
     package init(givenName: String?) { self.givenName = givenName }
 
-    /// Whether the type must be sniffed from the first bytes of the body, because there is no usable Content-Type.
+    /// Whether the type must be sniffed from the first bytes of the body because there is no usable Content-Type.
     package static func mustLook(at verdict: ResponseVerdict) -> Bool {
         guard case .whole(let representation) = verdict, !representation.isEncoded else { return false }
         return representation.identity.contentType.flatMap { MediaType($0) } == nil
     }
 
-    /// Returns the verdict completed with the sniffed type and with the types of the names.
+    /// Returns the verdict, completed with the sniffed type and with the types that the names indicate.
     package func judge(
         _ verdict: ResponseVerdict, beginsAPage: Bool, url: DownloadURL, finalURL: DownloadURL
     ) -> ResponseVerdict {
@@ -44,10 +44,10 @@ package struct PagePolicy: Hashable, Sendable {
 
     enum Promise: Hashable { case file, page }
 
-    /// Returns the type that the extension of `name` indicates; `nil` without one.
+    /// Returns the type that the extension of `name` indicates; `nil` if there is no extension.
     ///
-    /// An extension is 1 to 12 ASCII letters and digits after the last dot, at least one of them a letter, with
-    /// something before the dot: `v1.2` and `.config` have none.
+    /// An extension is 1 to 12 ASCII letters and digits after the last dot, including at least one letter, with text
+    /// before the dot: `v1.2` and `.config` have none.
     static func promise(of name: String) -> Promise? {
         let bytes = name.utf8
         guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot > bytes.startIndex else { return nil }
@@ -58,7 +58,7 @@ package struct PagePolicy: Hashable, Sendable {
         return pageExtensions.contains(String(decoding: tail.map(ASCII.lowercased), as: UTF8.self)) ? .page : .file
     }
 
-    /// Extensions of web pages, and top-level domains, because names of pages often end in a domain.
+    /// Extensions of web pages, and top-level domains, because the names of pages often end in a domain.
     private static let pageExtensions: Set<String> = [
         "html", "htm", "xhtml", "xht", "shtml", "shtm", "stm", "dhtml", "jhtml", "phtml", "rhtml", "mhtml", "hta",
         "php", "php3", "php4", "php5", "php7", "php8", "asp", "aspx", "ashx", "axd", "jsp", "jspx", "jspa", "jsf",

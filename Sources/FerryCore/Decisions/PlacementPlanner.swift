@@ -1,7 +1,7 @@
-/// Computes queue positions: the middle between two neighbours or, if that is taken, new positions for as few downloads
-/// as possible.
+/// Computes queue positions: the middle between two neighbours or, if that position is in use, new positions for as few
+/// downloads as possible.
 package enum PlacementPlanner {
-    /// The distance between two downloads that join one after the other.
+    /// The distance between two downloads that are added in succession.
     package static let spacing: Int64 = 1 << 20
     /// The minimum distance that renumbering leaves between two neighbours.
     private static let leastStep: Int64 = 1 << 8
@@ -9,12 +9,12 @@ package enum PlacementPlanner {
     /// A target position within the moved download's priority.
     package enum Placement: Sendable, Hashable {
         case front, back
-        /// Directly before or after the download with this key; if its priority differs, as close to it as the moved
+        /// Directly before or after the download with this key. If its priority differs, as close to it as the moved
         /// download's priority permits.
         case before(QueueKey)
         case after(QueueKey)
 
-        /// Whether this target is after the given key.
+        /// Whether this target comes after the given key.
         package func isBehind(_ key: QueueKey) -> Bool {
             switch self {
             case .front: false
@@ -36,10 +36,10 @@ package enum PlacementPlanner {
         }
     }
 
-    /// Returns the changed keys: empty if the download is already there, else its own and those of renumbered
+    /// Returns the changed keys: empty if the download is already there, otherwise its own and those of renumbered
     /// neighbours.
     ///
-    /// - Parameter listed: all listed downloads, or all of that priority, ascending by key, with or without the moved
+    /// - Parameter listed: All listed downloads, or all of that priority, ascending by key, with or without the moved
     ///   one. Only a few elements are read unless neighbours have to be renumbered.
     package static func place(
         _ moved: QueuePlace, _ placement: Placement, among listed: some RandomAccessCollection<QueuePlace>
@@ -65,10 +65,10 @@ package enum PlacementPlanner {
         }
     }
 
-    /// Returns the changed keys that bring several downloads of one priority to one place, in this order: their own, else
-    /// those of all.
+    /// Returns the changed keys that move several downloads of one priority to one place, in this order: their own or,
+    /// if there is no room, those of all.
     ///
-    /// - Parameter listed: all listed downloads of that priority, ascending by key, with or without the moved ones.
+    /// - Parameter listed: All listed downloads of that priority, ascending by key, with or without the moved ones.
     package static func place(
         _ moved: [QueuePlace], _ placement: Placement, among listed: [QueuePlace]
     ) -> [QueuePlace] {
@@ -147,7 +147,7 @@ private struct Level<List: RandomAccessCollection<QueuePlace>> {
         QueuePlace(id: id, key: QueueKey(priority: moved.key.priority, position: position))
     }
 
-    /// The index in the list that the moved download is inserted before.
+    /// The index in the list before which the moved download is inserted.
     func gap(_ placement: PlacementPlanner.Placement) -> List.Index {
         switch placement {
         case .front: start
@@ -167,7 +167,7 @@ private struct Level<List: RandomAccessCollection<QueuePlace>> {
         Array(list[index..<end].lazy.filter { $0.id != moved.id }.prefix(count))
     }
 
-    /// Binary search for the first key that satisfies `isSo`, as do all after it.
+    /// Binary search for the first key that satisfies `isSo`; all keys after it must satisfy it too.
     private static func first(in list: List, where isSo: (QueueKey) -> Bool) -> List.Index {
         var low = list.startIndex
         var count = list.count

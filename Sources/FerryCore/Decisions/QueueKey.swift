@@ -2,9 +2,9 @@
 ///
 /// Ordered by descending priority, then by ascending position. Keys need not be unique: the identifier breaks ties.
 package struct QueueKey: Comparable, Hashable, Sendable, Codable {
-    /// As ``DownloadPriority``: any integer, higher first.
+    /// Like ``DownloadPriority``: any integer, higher first.
     package var priority: Int
-    /// Ascending with each download that joins, with gaps for later insertions.
+    /// Ascends with each download that is added, with gaps for later insertions.
     package var position: Int64
 
     package init(priority: Int, position: Int64) {
@@ -28,11 +28,11 @@ package struct QueuePlace: Hashable, Sendable {
     }
 }
 
-/// The neighbours of a target position, ignoring the moved download itself; both of its priority.
+/// The neighbours of a target position, ignoring the moved download; both have its priority.
 package struct QueueGap: Hashable, Sendable {
-    /// The neighbour before; `nil` at the front.
+    /// The preceding neighbour; `nil` at the front.
     package var left: QueuePlace?
-    /// The neighbour after; `nil` at the back.
+    /// The following neighbour; `nil` at the back.
     package var right: QueuePlace?
 
     package init(left: QueuePlace? = nil, right: QueuePlace? = nil) {

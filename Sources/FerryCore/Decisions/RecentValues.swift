@@ -1,6 +1,6 @@
 /// A dictionary of bounded size that evicts the least recently used value.
 ///
-/// Eviction scans all values: meant for hundreds of values, not thousands.
+/// Eviction scans all values, so the type is suitable for hundreds of values, not thousands.
 package struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The maximum number of values.
     package let capacity: Int

@@ -6,23 +6,23 @@ package struct RedirectPolicy: Sendable, Hashable {
     package enum Verdict: Sendable, Hashable {
         /// Not a redirect.
         case final
-        /// Send a GET to this URL.
+        /// Send a GET request to this URL.
         case follow(DownloadURL)
         /// A redirect that must not or cannot be followed.
         case refuse(Refusal)
     }
 
-    /// Why a redirect is refused.
+    /// The reason why a redirect is refused.
     package enum Refusal: Error, Sendable, Hashable {
-        /// Location is missing or blank.
+        /// Location is missing or empty.
         case noLocation
         /// More than one Location field line.
         case severalLocations
         /// Location is not a URL that can be fetched: `file:`, `ftp:`, `data:`, malformed.
         case unusable(String)
-        /// From https to http without permission.
+        /// A redirect from https to http without permission.
         case downgrade(DownloadURL)
-        /// This URL was requested before, with the same cookies.
+        /// The URL was already requested with the same cookies.
         case loop(DownloadURL)
         /// More redirects than ``RedirectPolicy/limit``.
         case tooMany(limit: Int)
@@ -37,11 +37,11 @@ package struct RedirectPolicy: Sendable, Hashable {
     /// The URLs requested since the cookies last changed.
     private var asked: Set<String>
 
-    /// Begins a chain at `start`.
+    /// Starts a chain at `start`.
     ///
     /// - Parameters:
-    ///   - allowsDowngrade: whether redirects from https to http are followed. Default false.
-    ///   - limit: the maximum number of redirects.
+    ///   - allowsDowngrade: Whether redirects from https to http are followed. Default false.
+    ///   - limit: The maximum number of redirects.
     package init(start: DownloadURL, allowsDowngrade: Bool = false, limit: Int = DownloadRequest.plain.maxRedirects) {
         self.allowsDowngrade = allowsDowngrade
         self.limit = max(0, limit)
@@ -51,8 +51,8 @@ package struct RedirectPolicy: Sendable, Hashable {
     /// Judges a response from `url`.
     ///
     /// - Parameters:
-    ///   - locations: the values of all Location field lines.
-    ///   - stateChanged: whether the response changed the cookies, so that the same URL may respond differently.
+    ///   - locations: The values of all Location field lines.
+    ///   - stateChanged: Whether the response changed the cookies, so that the same URL may respond differently.
     package mutating func judge(
         status: Int, locations: [String], from url: DownloadURL, stateChanged: Bool = false
     ) -> Verdict {
@@ -75,7 +75,7 @@ package struct RedirectPolicy: Sendable, Hashable {
         return .follow(target)
     }
 
-    /// True for 301, 302, 303, 307 and 308; the other 3xx have no single target.
+    /// True for 301, 302, 303, 307 and 308; other 3xx responses have no single target.
     package static func isRedirect(_ status: Int) -> Bool {
         switch status {
         case 301, 302, 303, 307, 308: true

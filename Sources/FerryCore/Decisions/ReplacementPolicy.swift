@@ -1,16 +1,18 @@
-/// Decides whether a response can be of a new version of the file of which bytes are held.
+/// Decides whether a response can be a new version of the file whose bytes are held.
 ///
-/// Gateways, stores and expired links report their errors with status 200 and a short or empty body of JSON, XML or text,
-/// and a node without the file answers 416 with the length 0. Such a response contradicts the held bytes, and is no file.
+/// Gateways, stores and expired links report errors with status 200 and a short or empty body of JSON, XML or text. A
+/// node without the file responds with 416 and the length 0. Such a response contradicts the held bytes, but is not a
+/// file.
 ///
-/// Invariant: bytes that were received under a validator are given up only for a response with evidence of its own. That
-/// is another strong validator, or a digest of the whole; for bytes under a weak validator, any validator. A whole body
-/// without it is taken if nothing but its validator tells it from the file: it has the length of the file, or a weak
-/// validator and the file's media type.
+/// Invariant: bytes that were received under a validator are given up only for a response with evidence of its own:
+/// another strong validator or a digest of the whole file or, against bytes under a weak validator, any validator. A
+/// whole body without such evidence is accepted if only its validator distinguishes it from the file: it has the length
+/// of the file, or a weak validator and the file's media type.
 ///
-/// While other connections deliver, that is not enough: a second request has to bring the same ``claim(_:against:)``.
+/// While other connections deliver, this is not enough: a second request must lead to the same ``claim(_:against:)``.
 package enum ReplacementPolicy {
-    /// Returns why a whole response is not a new version of the file with this identity; `nil` if it may be one.
+    /// Returns the reason why a whole response is not a new version of the file with this identity; `nil` if it may be
+    /// one.
     package static func refusal(
         of new: Representation, insteadOf known: FileIdentity, _ rules: ResumeRules
     ) -> Reason? {
@@ -26,13 +28,14 @@ package enum ReplacementPolicy {
         return isAlike ? nil : Reason(.unprovenInstead)
     }
 
-    /// Whether a response has evidence of its own that it is of the representation that it declares.
+    /// Whether a response has evidence of its own for the representation that it declares.
     package static func hasEvidence(_ new: Representation, against known: FileIdentity) -> Bool {
         if !known.hasValidator || !new.digests.isEmpty || new.identity.strongValidator != nil { return true }
         return known.strongValidator == nil && new.identity.hasValidator
     }
 
-    /// Returns what names the other representation that a response is of; `nil` if nothing does.
+    /// Returns the validator or digest that identifies the response's representation as a different one; `nil` if there
+    /// is none.
     package static func claim(_ new: Representation, against held: PartialContent) -> String? {
         let known = held.identity
         if let tag = new.identity.strongValidator, tag != known.strongValidator { return tag }

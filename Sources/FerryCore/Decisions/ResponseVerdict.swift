@@ -8,14 +8,14 @@ import HTTPTypes
 
 /// The requested bytes.
 package enum RangeAsk: Hashable, Sendable {
-    /// The whole; no Range field.
+    /// The whole file, without a Range field.
     case whole
     /// `bytes=a-b`, for the half-open range a..<b+1.
     case range(Range<ByteCount>)
     /// `bytes=a-`.
     case from(ByteCount)
 
-    /// The value of the Range field; `nil` for the whole.
+    /// The value of the Range field; `nil` for the whole file.
     package var field: String? {
         switch self {
         case .whole: nil
@@ -35,9 +35,9 @@ package enum RangeAsk: Hashable, Sendable {
 
 /// The meaning of a response by itself, before it is compared with the partial content.
 package enum ResponseVerdict: Hashable, Sendable {
-    /// 200, or 203 of a proxy: the body is the representation from byte 0.
+    /// 200, or 203 from a proxy: the body is the representation from byte 0.
     case whole(Representation)
-    /// 206 that begins at the requested offset: the body is these bytes of the representation.
+    /// A 206 that starts at the requested offset: the body is these bytes of the representation.
     case part(Range<ByteCount>, Representation)
     /// 304.
     case notModified
@@ -52,7 +52,7 @@ package enum ResponseVerdict: Hashable, Sendable {
     /// A response that cannot be a file.
     case refused(Reason)
 
-    /// The representation that the response is of, as far as it tells.
+    /// The representation in the response, if the response identifies one.
     package var representation: Representation? {
         switch self {
         case .whole(let representation), .part(_, let representation), .unsatisfied(let representation): representation
@@ -60,9 +60,9 @@ package enum ResponseVerdict: Hashable, Sendable {
         }
     }
 
-    /// Judges a response head; `now` resolves a Retry-After date of a response without Date.
+    /// Judges a response head; `now` is used to resolve a Retry-After date if the response has no Date.
     ///
-    /// Source: RFC 9110 §14.4, §15.3.7, §15.5.17. A body is read after `whole` and `part` only.
+    /// Source: RFC 9110 §14.4, §15.3.7, §15.5.17. A body is read only after `whole` and `part`.
     package static func judge(_ head: ResponseHead, asked: RangeAsk, now: Date) -> ResponseVerdict {
         if !head.values(.contentLength).isEmpty, head.declaredLength == nil {
             return .refused(Reason(.impossibleLength))
@@ -85,7 +85,7 @@ package enum ResponseVerdict: Hashable, Sendable {
         case 408, 425, 429, 500...599:
             return .busy(status: head.status, retryAfter: RetryAfter.delay(in: head, now: now))
         case 202:
-            // The file is being made.
+            // The server is still creating the file.
             guard let wish = RetryAfter.delay(in: head, now: now) else { fallthrough }
             return .busy(status: head.status, retryAfter: wish)
         default: return .refused(Reason(head.status >= 400 ? .serverAnswered : .answeredNoFile, "\(head.status)"))
@@ -108,7 +108,7 @@ package enum ResponseVerdict: Hashable, Sendable {
             return .unusable(Reason(.lengthsDisagree))
         }
         if asked == .whole {
-            // A 206 that was not requested is usable only if it is the whole.
+            // A 206 that was not requested is usable only if it contains the whole file.
             guard range.lowerBound == 0, range.upperBound == total else {
                 return .unusable(Reason(.unaskedPart))
             }
@@ -133,30 +133,31 @@ extension Representation {
 /// The metadata of a selected representation (RFC 9110 §8), read from a response head.
 package struct Representation: Hashable, Sendable {
     package var identity: FileIdentity
-    /// The file name of Content-Disposition, not yet sanitized.
+    /// The file name from Content-Disposition, not sanitized.
     package var suggestedName: String?
     /// Whether ranges are unsupported: `Accept-Ranges: none`, or an encoded body.
     package var refusesRanges: Bool
-    /// The body has a content coding although identity was requested: it is saved as sent, and parts are never joined.
+    /// Whether the body has a content coding although identity was requested: it is saved as sent, and parts are never
+    /// joined.
     package var isEncoded: Bool
-    /// Digests of the whole that the server declares, strongest first.
+    /// Digests of the whole file that the server declares, strongest first.
     package var digests: [Checksum]
     /// Digests of this message's content (RFC 9530 Content-Digest).
     package var messageDigests: [Checksum]
-    /// The digest that this body is verified with: SHA-256, else SHA-512. Weaker algorithms are not used.
+    /// The digest that this body is verified with: SHA-256, otherwise SHA-512. Weaker algorithms are not used.
     package var messageDigest: Checksum? {
         messageDigests.first { $0.algorithm == .sha256 } ?? messageDigests.first { $0.algorithm == .sha512 }
     }
-    /// The declared length of this body in bytes; `nil` when chunked or ended by close.
+    /// The declared length of this body in bytes; `nil` if it is chunked or ended by closing the connection.
     package var bodyBytes: ByteCount?
-    /// The body is ended by close, so its end does not prove that it is complete.
+    /// Whether the body is ended by closing the connection, so that its end does not prove that it is complete.
     package var endsByClose: Bool
-    /// A web page although the file's names indicate another type (``PagePolicy``).
+    /// Whether the response is a web page although the file's names indicate another type (``PagePolicy``).
     package var isPromisedFile = false
-    /// Whether the media type is that of a web page.
+    /// Whether the media type is a web page's.
     package var isPage: Bool { identity.isPage }
 
-    /// Reads a response head; `total` is the length of the whole, where the status declares it.
+    /// Reads a response head; `total` is the length of the whole representation if the status declares it.
     package init(_ head: ResponseHead, total: ByteCount?) {
         let etag = head.single(.eTag).flatMap { EntityTag($0) }
         identity = FileIdentity(

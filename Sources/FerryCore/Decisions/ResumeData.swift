@@ -13,7 +13,7 @@
 /// The data with which an app can resume a cancelled download later: the path of the part file and the file's identity.
 ///
 /// It contains URLs with their queries, but no credentials and no content: the bytes are in the part file, and only the
-/// journal beside that records which of them are valid. Format: `docs/resume-data.md`.
+/// journal next to that file records which bytes are valid. Format: `docs/resume-data.md`.
 public struct ResumeData: Sendable, Hashable {
     /// The format version that this code writes; larger ones are refused.
     package static let currentVersion = 1
@@ -22,20 +22,20 @@ public struct ResumeData: Sendable, Hashable {
     package let version: Int
     /// The identifier of the cancelled download.
     public let id: DownloadID
-    /// The URLs, without user info, 1 to 100: the source, then mirrors.
+    /// The URLs without user info, 1 to 100: first the source, then mirrors.
     package let sources: [DownloadURL]
     /// The absolute path of the part file.
     public let partPath: String
-    /// The path of the part file below the manager's directory, if it was there; the directory may have another path when the
-    /// data is used, as an app's container has after an update.
+    /// The path of the part file relative to the manager's directory, if the file was below it. The directory may have
+    /// another path when the data is used, for example after an app's container has moved in an update.
     package let relativePath: String?
-    /// The size of the whole in bytes; `nil` when the server did not declare it.
+    /// The size of the whole file in bytes; `nil` if the server did not declare it.
     public let totalBytes: ByteCount?
-    /// Bytes of partial content at the time of creation, 0 or more, at most ``totalBytes``.
+    /// The bytes of partial content at the time of creation, 0 or more, at most ``totalBytes``.
     public let completedBytes: ByteCount
-    /// The ETag as sent; `nil` when there was none.
+    /// The ETag as sent; `nil` if there was none.
     package let etag: String?
-    /// The Last-Modified as sent; `nil` when there was none.
+    /// The Last-Modified as sent; `nil` if there was none.
     package let lastModified: String?
     /// The expected digest.
     package let checksum: Checksum?
@@ -76,7 +76,8 @@ public struct ResumeData: Sendable, Hashable {
         self.created = Date(timeIntervalSince1970: created.timeIntervalSince1970.rounded(.down))
     }
 
-    /// Returns the data for the same part file in a directory that was moved to `directory`; `nil` if it was outside.
+    /// Returns the data for the same part file after its directory was moved to `directory`; `nil` if the file was
+    /// outside.
     package func moved(to directory: String) -> ResumeData? {
         guard let relativePath else { return nil }
         let path = directory == "/" ? "/" + relativePath : directory + "/" + relativePath
@@ -86,7 +87,7 @@ public struct ResumeData: Sendable, Hashable {
             created: created)
     }
 
-    /// The path of a part file below a directory; `nil` if it is not below it.
+    /// The path of a part file relative to a directory; `nil` if the file is not below it.
     package static func path(_ part: String, below directory: String) -> String? {
         let prefix = directory == "/" ? directory : directory + "/"
         guard part.utf8.hasPrefix(prefix) else { return nil }
@@ -99,7 +100,8 @@ public struct ResumeData: Sendable, Hashable {
         return end == partPath.startIndex ? "/" : String(partPath[..<end])
     }
 
-    /// Whether the path is absolute, ends in `NAME.part`, and has no `..`: a new file may be created beside it.
+    /// Whether the path is absolute, ends in `NAME.part`, and contains no `..`, because a new file may be created next
+    /// to it.
     private static func isPartPath(_ path: String) -> Bool {
         let names = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard let name = names.last, names.count > 1, names[0].isEmpty, !path.utf8.contains(0) else { return false }
@@ -116,8 +118,8 @@ extension DownloadURL {
     }
 }
 
-// One JSON object. `seal` is the CRC-32 of the canonical text (RFC 8785) of all other members: it detects damage and is
-// unaffected by order and white space. Unknown members are covered by the seal, then ignored.
+// One JSON object. `seal` is the CRC-32 of the canonical text (RFC 8785) of all other members. It detects damage and
+// does not depend on order and white space. The seal covers unknown members, which are then ignored.
 
 extension ResumeData {
     private static let format = "ferry-resume-data"
@@ -126,7 +128,8 @@ extension ResumeData {
     /// The encoded form: UTF-8 JSON, at most a few KiB.
     public var data: Data { Data(sealed.text.utf8) }
 
-    /// Decodes ``data``; throws `notResumable` if the bytes are damaged, foreign, or of a newer version.
+    /// Decodes ``data``; throws `notResumable` if the bytes are damaged, not resume data of Ferry, or of a newer
+    /// version.
     public init(_ data: Data) throws(DownloadError) {
         guard !data.isEmpty else { throw DownloadError(.notResumable, ErrorPhrase(.resumeDataEmpty)) }
         guard data.count <= Self.mostBytes else { throw Self.foreign(Reason(.hasBytes, "\(data.count)")) }
@@ -216,7 +219,7 @@ extension ResumeData {
     }
 }
 
-/// Reads optional members; throws when a member is of another type.
+/// Reads optional members; throws if a member has another type.
 private struct Fields {
     let object: [String: PlainJSON]
 

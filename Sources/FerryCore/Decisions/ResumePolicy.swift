@@ -5,7 +5,7 @@ package struct PartialContent: Hashable, Sendable {
     package var ranges: RangeSet<ByteCount>
     /// The validators under which samples of the partial content matched the server's bytes.
     package var sampledAs: FileIdentity?
-    /// Digests of the whole that the server declared with the present bytes.
+    /// Digests of the whole file that the server declared with the present bytes.
     package var digests: [Checksum] = []
 
     package init(identity: FileIdentity, ranges: RangeSet<ByteCount>, sampledAs: FileIdentity? = nil) {
@@ -17,7 +17,7 @@ package struct PartialContent: Hashable, Sendable {
     package var isEmpty: Bool { ranges.isEmpty }
 }
 
-/// The user's trust rules, and whether a digest of the whole will decide at the end.
+/// The user's trust rules, and whether a digest of the whole file will decide at the end.
 package struct ResumeRules: Hashable, Sendable {
     package var trust: TrustRules
     package var hasDigest: Bool
@@ -34,31 +34,31 @@ package enum Opening: Hashable, Sendable {
     case whole
     /// Resume at the first gap; `ifRange` is sent if there is a strong validator.
     case goOn(ifRange: String?)
-    /// Nothing identifies the file of the partial content, so nothing can be joined to it.
+    /// Nothing identifies the file of the partial content, so no bytes can be joined to it.
     case restart(Reason)
 }
 
-/// The meaning of a response for the partial content.
+/// The meaning of a response in relation to the partial content.
 package enum Assessment: Hashable, Sendable {
     /// No partial content: the body is the file from byte 0.
     case begin(Representation)
     /// The body continues the partial content.
     case goOn(Range<ByteCount>, Representation, join: Proof)
-    /// The same file from byte 0: bytes that are present are skipped.
+    /// The same file from byte 0: bytes that are already present are skipped.
     case rewind(Representation, join: Proof)
     /// Request the range again without If-Range, which the server does not seem to support.
     case askPlainly
-    /// Request the whole: the server does not say enough about its ranges.
+    /// Request the whole file, because the server does not declare enough about its ranges.
     case askWhole
     /// Compare samples of the partial content first.
     case sample(Reason)
-    /// Proven to be another file. The representation is given if this body is that file from byte 0.
+    /// Proven to be another file. The representation is present if this body is that file from byte 0.
     case changed(Reason, Representation?)
-    /// Possibly the same file, but unproven. The representation is given if this body is the file from byte 0.
+    /// Possibly the same file, but unproven. The representation is present if this body is the file from byte 0.
     case restart(Reason, Representation?)
     /// All bytes of a file of this length are present.
     case complete(total: ByteCount)
-    /// The link leads to something else, or nowhere.
+    /// The link leads to other content, or nowhere.
     case deadLink(Reason, status: Int)
     case busy(status: Int, retryAfter: Duration?)
     case unusable(Reason)
@@ -71,13 +71,13 @@ package enum SampleAssessment: Hashable, Sendable {
     case compare(Representation)
     case different(FileIdentity)
     case inconclusive(Reason)
-    /// The link leads to something else, or nowhere.
+    /// The link leads to other content, or nowhere.
     case deadLink(Reason, status: Int)
-    /// No file: the same request would get the same response.
+    /// Not a file; the same request would get the same response.
     case refused(Reason)
     case busy(status: Int)
 
-    /// Whether the link has no file.
+    /// Whether the link leads to no file.
     package var isDeadEnd: Bool {
         switch self {
         case .deadLink, .refused: true
@@ -88,10 +88,10 @@ package enum SampleAssessment: Hashable, Sendable {
 
 /// The resume rules: how to request the missing bytes, and whether a response may be joined to the partial content.
 ///
-/// Invariant: `goOn` and `rewind` are returned only with evidence that all bytes are of one file; `join` is the
+/// Invariant: `goOn` and `rewind` are returned only with evidence that all bytes belong to one file; `join` is the
 /// strength of that evidence.
 package enum ResumePolicy {
-    /// Returns the first request of a download with the partial content `held`.
+    /// Returns the first request of a download that has the partial content `held`.
     package static func opening(held: PartialContent, rules: ResumeRules) -> Opening {
         if held.isEmpty { return .whole }
         if let validator = held.identity.strongValidator { return .goOn(ifRange: validator) }
@@ -151,7 +151,7 @@ package enum ResumePolicy {
         }
     }
 
-    /// Assesses a 200, to a request for a range or for the whole.
+    /// Assesses a 200 response to a request for a range or for the whole file.
     private static func assessWhole(
         _ representation: Representation, held: PartialContent, rules: ResumeRules, ifRange: Bool
     ) -> Assessment {
@@ -159,7 +159,7 @@ package enum ResumePolicy {
         switch comparison {
         case .same:
             if ifRange { return .askPlainly }
-            // The length of encoded content is not that of the partial content, even under an equal tag.
+            // The length of encoded content differs from that of the partial content, even under an equal tag.
             if representation.isEncoded, representation.identity.totalBytes == nil {
                 return .restart(Reason(.encodesFile), representation)
             }
@@ -188,7 +188,8 @@ package enum ResumePolicy {
         case .same: return .goOn(range, representation, join: strong)
         case .plausible where ifRange && (representation.identity.etag == nil || held.identity.etag == nil),
             .unknown where ifRange:
-            // A 206 to If-Range may omit a validator: the condition has been evaluated (RFC 9110 §15.3.7).
+            // A 206 response to If-Range may omit a validator, because the condition has been evaluated (RFC 9110
+            // §15.3.7).
             return .goOn(range, representation, join: strong)
         case .plausible(let reason):
             if rules.hasDigest { return .goOn(range, representation, join: .weak) }
@@ -198,7 +199,7 @@ package enum ResumePolicy {
             if rules.hasDigest { return .goOn(range, representation, join: .none) }
             if rules.trust.strict { return .restart(Reason(.validatorGone), nil) }
             if isSampled(representation, held) { return .goOn(range, representation, join: .sampled) }
-            // Bytes under a strong validator are not given up for a response without one, before they are compared.
+            // Bytes under a strong validator are compared before they are given up for a response without one.
             guard rules.trust.resumesUnproven || held.identity.strongValidator != nil else {
                 return .restart(Reason(.validatorGone), nil)
             }
@@ -207,8 +208,8 @@ package enum ResumePolicy {
         }
     }
 
-    /// Assesses a response to a request for a range that cannot be of the held representation. Without evidence of its own
-    /// it proves nothing, and the response to a request for the whole decides.
+    /// Assesses a response to a range request that cannot belong to the held representation. Without evidence of its
+    /// own, it proves nothing; the response to a request for the whole file then decides.
     private static func contradiction(
         _ reason: Reason, _ representation: Representation, _ held: PartialContent
     ) -> Assessment {
@@ -250,14 +251,14 @@ package enum ResumePolicy {
     private static func isSampled(_ representation: Representation, _ held: PartialContent) -> Bool {
         guard let sampled = held.sampledAs else { return false }
         guard sampled.lastModified == representation.identity.lastModified else { return false }
-        // Without a tag the date decides: the server had another tag for each sample (``SamplePlan/common(_:_:)``).
+        // Without a shared tag, the date decides: the server sent another tag for each sample (`SamplePlan.common`).
         return sampled.hasSameTag(as: representation.identity) || sampled.etag == nil && sampled.lastModified != nil
     }
 
-    /// Whether the response is a web page (sign-in form, captive portal) where a name or the partial content indicates
-    /// another type. Partial content without a recorded type was sniffed and is not a page.
+    /// Whether the response is a web page (sign-in form, captive portal) although a name or the partial content
+    /// indicates another type. Partial content without a recorded type was sniffed, and is not a page.
     ///
-    /// Only whole responses are judged: a 206 with the requested range is of the file, whatever its type.
+    /// Only whole responses are judged: a 206 response with the requested range belongs to the file, whatever its type.
     private static func isPage(_ representation: Representation, insteadOf held: PartialContent, _ rules: ResumeRules)
         -> Bool
     {

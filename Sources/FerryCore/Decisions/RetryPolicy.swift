@@ -1,16 +1,16 @@
-/// Exponential back-off with jitter; progress resets the count of attempts.
+/// Exponential back-off with jitter; progress resets the number of attempts.
 package struct RetryPolicy: Hashable, Sendable {
-    /// Maximum consecutive attempts without progress; `nil` for no limit.
+    /// The maximum number of consecutive attempts without progress; `nil` for no limit.
     package var maxAttempts: Int?
-    /// What the next run continues with.
+    /// The state with which the next run continues.
     package private(set) var memory: RetryMemory
-    /// Failed attempts since the last progress.
+    /// The number of failed attempts since the last progress.
     package var attempts: Int { memory.attempts }
 
     private static let base = Duration.milliseconds(500)
     private static let cap = Duration.seconds(60)
 
-    /// Continues with what an earlier run has left.
+    /// Continues with the state of an earlier run.
     package init(maxAttempts: Int?, memory: RetryMemory = RetryMemory()) {
         self.maxAttempts = maxAttempts
         self.memory = memory
@@ -25,29 +25,32 @@ package struct RetryPolicy: Hashable, Sendable {
 
     package mutating func progressed() { memory.attempts = 0 }
 
-    /// So many bytes are present: only more count as progress.
+    /// Sets the number of bytes that are present: only more bytes count as progress.
     mutating func holds(_ bytes: ByteCount) { memory.mostBytes = max(memory.mostBytes, bytes) }
 
-    /// Records how many bytes are present. They are progress if they are `least` more than ever before.
+    /// Records the number of present bytes. They count as progress if they exceed the maximum so far by at least
+    /// `least`.
     mutating func progressed(to bytes: ByteCount, worth least: ByteCount) {
         guard bytes - memory.mostBytes >= least else { return }
         memory.mostBytes = bytes
         progressed()
     }
 
-    /// The file was found changed: its bytes count anew.
+    /// The file was found to have changed, so its bytes are counted again from zero.
     mutating func fileChanged() {
         memory.mostBytes = 0
         memory.changes += 1
     }
 
-    /// Counts a failed attempt. `random` in 0..<1 is the jitter; `wish` is the server's Retry-After, respected up to
-    /// ``RetryAfter/longest``; `most` a maximum of attempts beside ``maxAttempts``.
+    /// Counts a failed attempt. `random` in 0..<1 is the jitter. `wish` is the server's Retry-After, respected up to
+    /// ``RetryAfter/longest``. `most` is another maximum number of attempts; the lower of it and ``maxAttempts``
+    /// applies.
     package mutating func failed(wish: Duration? = nil, most: Int? = nil, random: Double) -> Decision {
         memory.attempts = min(attempts, .max - 1) + 1
         if let limit = [maxAttempts, most].compactMap(\.self).min(), attempts > limit { return .giveUp }
         let ceiling = min(Self.base * (1 << min(attempts - 1, 10)), Self.cap)
-        // At least a tenth of the delay: a server that refuses at once would otherwise be retried in a tight loop.
+        // At least a tenth of the delay, because a server that refuses at once would otherwise be retried in a tight
+        // loop.
         var delay = ceiling * max(0.1, min(1, random))
         if let wish { delay = max(delay, min(wish, RetryAfter.longest)) }
         return .retry(after: delay, attempt: attempts)
@@ -56,15 +59,15 @@ package struct RetryPolicy: Hashable, Sendable {
 
 /// The retry state that is carried from one run of a download to the next.
 ///
-/// A run that ends with a back-off frees its slot; the next run continues the count.
+/// A run that ends with a back-off releases its slot; the next run continues the count.
 package struct RetryMemory: Hashable, Sendable, Codable {
-    /// Failed attempts since the last progress.
+    /// The number of failed attempts since the last progress.
     package var attempts = 0
     /// The number of times that the host name had no address.
     package var missingNames = 0
-    /// The number of times that the file was found changed.
+    /// The number of times that the file was found to have changed.
     package var changes = 0
-    /// The maximum of bytes present for this file: only more than these count as progress.
+    /// The maximum number of bytes present for this file so far: only more bytes count as progress.
     package var mostBytes: ByteCount = 0
 
     package init() {}

@@ -3,14 +3,15 @@ package enum SamplePlan {
     package static let blockBytes: ByteCount = 64 * 1024
     /// The number of blocks to compare.
     package static let blocks = 16
-    /// The minimum of non-constant blocks for a proof: a block of one repeated byte proves nothing.
+    /// The minimum number of non-constant blocks for a proof: a block of one repeated byte proves nothing.
     package static let needed = 4
-    /// Partial content below this size is compared completely.
+    /// Partial content smaller than this is compared completely.
     package static let allBelow: ByteCount = 1024 * 1024
 
-    /// Returns the blocks to compare: both ends of the extent and random ones inside `held`; all when `held` is small.
+    /// Returns the blocks to compare: both ends of the extent and random ones inside `held`, or all blocks if `held` is
+    /// small.
     ///
-    /// Ascending, each at most ``blockBytes`` and inside `held`. `random` returns a number in 0..<n.
+    /// Ascending; each block is at most ``blockBytes`` long and inside `held`. `random` returns a number in 0..<n.
     package static func blocks(
         of held: RangeSet<ByteCount>, random: (ByteCount) -> ByteCount
     ) -> [Range<ByteCount>] {
@@ -27,7 +28,7 @@ package enum SamplePlan {
             guard let block = block(holding: random(total), in: held) else { continue }
             if !picked.contains(where: { $0.overlaps(block) }) { picked.append(block) }
         }
-        // Too few random blocks were distinct: fills up with the first unused ones.
+        // Too few random blocks were distinct, so the first unused ones are added.
         for range in held.ranges where picked.count < blocks {
             for start in stride(from: range.lowerBound, to: range.upperBound, by: Int(blockBytes)) {
                 if picked.count == blocks { break }
@@ -61,9 +62,10 @@ package enum SamplePlan {
         return nil
     }
 
-    /// Returns the validators that the responses to two samples share; `nil` if they are of different representations.
+    /// Returns the validators that the responses to two samples share; `nil` if they belong to different
+    /// representations.
     ///
-    /// Some servers make a new tag for each response. Where date and length are equal, such a tag says nothing.
+    /// Some servers create a new tag for each response. If date and length are equal, such a tag is ignored.
     package static func common(_ first: FileIdentity, _ next: FileIdentity) -> FileIdentity? {
         if first.hasSameTag(as: next) { return next }
         guard first.lastModified != nil, first.lastModified == next.lastModified, first.totalBytes != nil,

@@ -1,9 +1,9 @@
-/// What was observed of a transfer in some seconds: the facts of a ``Bottleneck``.
+/// The observations of a transfer over some seconds, from which a ``Bottleneck`` is derived.
 package struct TransferFacts: Sendable, Hashable {
     /// The observed time.
     package var seconds = 0.0
     package var bytes: ByteCount = 0
-    /// The bytes of each connection that received some.
+    /// The bytes of each connection that received any.
     package var carried: [ConnectionID: ByteCount] = [:]
 
     package var times = Times()
@@ -16,7 +16,7 @@ package struct TransferFacts: Sendable, Hashable {
     package mutating func add(_ later: TransferFacts) {
         seconds += later.seconds
         bytes += later.bytes
-        // A connection that was not there all the time tells nothing about its speed.
+        // The bytes of a connection that existed for only a part of the time do not show its speed.
         carried = carried.filter { later.carried[$0.key] != nil }.merging(
             later.carried.filter { carried[$0.key] != nil }, uniquingKeysWith: +)
         times.add(later.times)
@@ -24,21 +24,21 @@ package struct TransferFacts: Sendable, Hashable {
         surroundings.follow(later.surroundings)
     }
 
-    /// How the time of the connections was spent, in seconds; times are summed over all of them, unless said otherwise.
+    /// The connections' use of time in seconds. Times are summed over all connections unless noted otherwise.
     package struct Times: Sendable, Hashable {
-        /// With a request.
+        /// The time with a request.
         package var connected = 0.0
-        /// Of ``connected``, until the response head.
+        /// The part of ``connected`` until the response head.
         package var awaited = 0.0
-        /// Of ``connected``, because of a rate limit.
+        /// The part of ``connected`` spent waiting because of a rate limit.
         package var limited = 0.0
-        /// Of ``connected``, while a piece was written, or because of too many unclaimed bytes.
+        /// The part of ``connected`` in which a piece was written, or too many bytes were unclaimed.
         package var stored = 0.0
-        /// Of ``connected``, in pauses of half a round trip or more in which nothing arrived.
+        /// The part of ``connected`` in pauses of half a round trip or more without any bytes.
         package var silent = 0.0
         /// The number of these pauses.
         package var pauses = 0
-        /// The time in which nothing arrived on any connection, in such pauses; not summed.
+        /// The time in such pauses in which no connection received any bytes; not summed.
         package var idle = 0.0
         /// The longest time from a request to the head of its response, or until now.
         package var firstByte = 0.0
@@ -55,13 +55,13 @@ package struct TransferFacts: Sendable, Hashable {
         }
     }
 
-    /// What the system knows of the connections' sockets.
+    /// The system's information about the connections' sockets.
     package struct Sockets: Sendable, Hashable {
         package var segments = 0
         package var reordered = 0
         /// The shortest round trip in seconds.
         package var shortestTrip: Double?
-        /// The sum of the present round trips, and of the windows, and the number of sockets in them.
+        /// The sum of the current round trips, the sum of the windows, and the number of sockets in them.
         package var trips = 0.0
         package var windows = 0.0
         package var count = 0
@@ -92,27 +92,27 @@ package struct TransferFacts: Sendable, Hashable {
             count += 1
         }
 
-        /// The present round trip on average, in seconds.
+        /// The current round trip on average, in seconds.
         var trip: Double? { count > 0 ? trips / Double(count) : nil }
-        /// The receive window of a connection; `nil` if it is not known.
+        /// The receive window of a connection on average; `nil` if it is unknown.
         package var window: Double? { count > 0 && windows > 0 ? windows / Double(count) : nil }
-        /// Whether bytes wait in the sockets although some were just read: they are not read as fast as they arrive.
+        /// Whether bytes wait in the sockets right after a read, because they are not read as fast as they arrive.
         var lags: Bool { readings > 0 && unread / ByteCount(readings) >= 65_536 }
-        /// The time in which packets wait on the way, in seconds.
+        /// The time in seconds that packets spend in queues on the path.
         package var queueing: Double { trip.flatMap { trip in shortestTrip.map { max(0, trip - $0) } } ?? 0 }
-        /// The share of segments that were out of order.
+        /// The fraction of segments that arrived out of order.
         var disorder: Double { segments > 0 ? Double(reordered) / Double(segments) : 0 }
     }
 
-    /// What surrounds the transfer, as it was last.
+    /// The conditions around the transfer, as last observed.
     package struct Surroundings: Sendable, Hashable {
         /// The user's limit in bytes per second.
         package var rateLimit: ByteCount?
-        /// The least that was seen of its load, and the mean of what Ferry used.
+        /// The minimum load observed, and the average of the cores that Ferry used.
         package var processor: ProcessorFacts?
-        /// The number of connections above which the server has refused some.
+        /// The number of connections above which the server has refused connections.
         package var ceiling: Int?
-        /// The factor of the goodput when the number of connections was last increased.
+        /// The factor by which the goodput changed when the number of connections was last increased.
         package var gain: Double?
 
         mutating func follow(_ later: Surroundings) {
@@ -128,12 +128,12 @@ package struct TransferFacts: Sendable, Hashable {
 
 extension TransferFacts {
     var speed: Double { seconds > 0 ? Double(bytes) / seconds : 0 }
-    /// The number of connections on average.
+    /// The average number of connections.
     var connections: Int { max(1, Int((times.connected / max(seconds, 0.001)).rounded())) }
     var speedOfEach: Double { speed / Double(connections) }
     var meanPause: Double { times.pauses > 0 ? times.silent / Double(times.pauses) : 0 }
 
-    /// How much the speeds of three connections or more differ: their standard deviation, as a share of the mean.
+    /// The spread of the speeds of three or more connections: their standard deviation as a fraction of the mean.
     package var spread: Double? {
         guard carried.count >= 3 else { return nil }
         let values = carried.values.map(Double.init)
@@ -142,10 +142,11 @@ extension TransferFacts {
         return (values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / Double(values.count)).squareRoot() / mean
     }
 
-    /// The estimated share of packets that were lost.
+    /// The estimated fraction of packets that were lost.
     ///
-    /// All that arrives between a lost packet and its repetition, about a round trip later, is out of order. If losses
-    /// are independent, the share of segments that are in order is therefore exp(-loss · segments of a round trip).
+    /// All segments that arrive between a lost packet and its retransmission, about a round trip later, are out of
+    /// order. If losses are independent, the fraction of segments in order is therefore exp(-loss · segments per round
+    /// trip).
     var loss: Double {
         guard sockets.segments > 0, let trip = sockets.trip ?? sockets.shortestTrip, seconds > 0 else { return 0 }
         let inOrder = max(0.002, 1 - sockets.disorder)
@@ -153,7 +154,7 @@ extension TransferFacts {
         return min(1, -Self.logarithm(inOrder) / ofTrip)
     }
 
-    /// The natural logarithm of a positive number, as the standard library has none.
+    /// The natural logarithm of a positive number, which the standard library lacks.
     private static func logarithm(_ value: Double) -> Double {
         let root = (0..<16).reduce(value) { root, _ in root.squareRoot() }
         return (root - 1) * 0x1p16

@@ -5,8 +5,8 @@ package enum ContentRange: Hashable, Sendable {
     /// `bytes */1234`: an unsatisfied range with the total.
     case unsatisfied(total: Int64?)
 
-    /// Returns `nil` for anything else: another unit, last before first, a total that does not include the last byte,
-    /// numbers that are signed, missing or not below ``ByteCount/bound``, `bytes=`, inner spaces.
+    /// Returns `nil` for anything else: another unit, a last position before the first, a total that does not include
+    /// the last byte, numbers that are signed, missing or not below ``ByteCount/bound``, `bytes=`, inner spaces.
     package init?(_ field: String) {
         guard field.utf8.count <= 128 else { return nil }
         let bytes = ASCII.trimmed(Array(field.utf8)[...])

@@ -10,11 +10,11 @@ import RawStructuredFieldValues
 /// The digests that a response declares, strongest first. Malformed members are ignored.
 package enum DigestField {
     /// Returns digests of the whole file: Repr-Digest (RFC 9530 §3), Digest (RFC 3230), Content-MD5 (RFC 1864), and the
-    /// checksum of an object.
+    /// checksum of an object in a store.
     ///
-    /// At most one per algorithm; where fields disagree, the first in this order counts. Only a 200 or 206 declares
-    /// any. Content-MD5 and an object's checksum count on a 200 alone: of a 206, servers disagree about the extent of the
-    /// former, and the latter may be that of one part.
+    /// At most one per algorithm; if fields disagree, the first in this order counts. Only a 200 or 206 response
+    /// declares digests. Content-MD5 and an object's checksum count only in a 200: in a 206, servers disagree about
+    /// which bytes Content-MD5 covers, and the object's checksum may be that of one part.
     package static func digests(in head: ResponseHead) -> [Checksum] {
         guard head.status == 200 || head.status == 206 else { return [] }
         var found = structured("Repr-Digest", in: head) + legacy(in: head)
@@ -47,8 +47,8 @@ package enum DigestField {
         }
     }
 
-    /// Parses the SHA-256 of an object of S3. That of an object of several parts is a digest of their digests
-    /// (`BASE64-COUNT`), which says nothing about the whole.
+    /// Parses the SHA-256 of an S3 object. For an object of several parts, it is a digest of the parts' digests
+    /// (`BASE64-COUNT`), which is not a digest of the whole.
     private static func objectChecksum(in head: ResponseHead) -> Checksum? {
         guard value("x-amz-checksum-type", in: head).map({ $0 == "FULL_OBJECT" }) ?? true,
             let field = value("x-amz-checksum-sha256", in: head)
@@ -74,7 +74,7 @@ package enum DigestField {
         return Checksum(algorithm: algorithm, bytes: Array(data))
     }
 
-    /// Returns all lines of a field as one list (RFC 9110 §5.3); `nil` when it is too long.
+    /// Returns all lines of a field as one list (RFC 9110 §5.3); `nil` if it is too long.
     private static func value(_ name: String, in head: ResponseHead) -> String? {
         guard let name = HTTPField.Name(name) else { return nil }
         let lines = head.values(name)

@@ -1,9 +1,11 @@
-/// The mapping of domain names before look-up: the common part of UTS #46.
+/// The mapping of domain names before a lookup: the common part of UTS #46.
 ///
-/// Lower-cases, maps full-width forms to ASCII and ideographic full stops to dots, removes soft hyphens and the like,
-/// composes letters with their marks. Other compatibility forms are unchanged, so such names are not found.
+/// Converts to lower case, maps full-width forms to ASCII and ideographic full stops to dots, removes soft hyphens and
+/// similar characters, and composes letters with their marks. Other compatibility forms stay unchanged, so such names
+/// are not found.
 enum DomainMapping {
-    /// Returns the labels between dots, lower-cased and composed, ASCII ones validated; one empty label per lone dot.
+    /// Returns the labels between dots, in lower case and composed. ASCII labels are validated; a lone dot gives one
+    /// empty label.
     static func labels(_ text: String) throws(DownloadURL.Defect) -> [String] {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return try checked(ASCII.lowercased(text)) }
         var mapped = String.UnicodeScalarView()
@@ -50,12 +52,12 @@ enum DomainMapping {
         }
     }
 
-    /// Composes base letters and marks where one scalar is equivalent (NFC, for the scripts that compose).
+    /// Composes base letters and marks if one scalar is equivalent (NFC, for scripts that compose).
     static func composed(_ text: String) -> String {
         var output = String.UnicodeScalarView()
         for character in text {
             var scalars = Array(character.unicodeScalars)
-            // `Character` compares by canonical equivalence, so the scalar that equals base and mark is their
+            // `Character` compares by canonical equivalence, so the scalar that equals a base and its mark is their
             // composition.
             while scalars.count > 1, let joined = composition(scalars[0], scalars[1]) {
                 scalars.replaceSubrange(0..<2, with: [joined])
@@ -74,8 +76,8 @@ enum DomainMapping {
         }
     }
 
-    /// Compositions of letters and marks in these scripts, keyed by the composed scalar; look-up by the pair works
-    /// because canonically equivalent strings have equal hashes. Of equivalent scalars the first counts. A linear
+    /// Compositions of letters and marks in these scripts, keyed by the composed scalar. A lookup by the pair works
+    /// because canonically equivalent strings have equal hashes. The first of equivalent scalars counts. A linear
     /// search for each pair would make long names of such pairs slow to parse.
     private static let compositions: [String: Unicode.Scalar] = {
         let blocks: [ClosedRange<UInt32>] = [
@@ -99,11 +101,11 @@ enum DomainMapping {
 
 /// The ASCII form of internationalized labels (RFC 3492, RFC 5891 §4.4).
 enum Punycode {
-    /// Returns an ASCII label as it is, else `xn--…`; `nil` when it exceeds the length of a label.
+    /// Returns an ASCII label as it is, any other as `xn--…`; `nil` if it exceeds the maximum length of a label.
     static func label(_ label: String) -> String? {
         let scalars = Array(label.unicodeScalars)
         if scalars.allSatisfy(\.isASCII) { return label }
-        // Each scalar outside ASCII takes at least one byte, so a longer label cannot fit into 63.
+        // Each non-ASCII scalar takes at least one byte, so a longer label cannot fit into 63.
         guard scalars.count <= 63 else { return nil }
         return "xn--" + encode(scalars.map(\.value))
     }

@@ -4,8 +4,8 @@ extension DownloadURL {
 
     /// Parses a URL given by a user or a list.
     ///
-    /// Outer white space is dropped. Throws `invalidRequest` for a scheme other than http, https and s3, a missing scheme
-    /// or host, control characters, a port outside 1…65535, a text longer than 64 KiB.
+    /// Surrounding white space is dropped. Throws `invalidRequest` for a scheme other than http, https and s3, a
+    /// missing scheme or host, control characters, a port outside 1…65535, or a text longer than 64 KiB.
     public init(_ text: String) throws(DownloadError) {
         do {
             self = try Self.parse(Self.trimmed(text)).checkingLength()
@@ -14,7 +14,7 @@ extension DownloadURL {
         }
     }
 
-    /// The defect, as the end of a sentence that begins with the text.
+    /// The defect, as the end of a sentence that starts with the text.
     struct Defect: Error {
         let phrase: ErrorPhrase
 
@@ -81,7 +81,7 @@ extension DownloadURL {
         return (bytes[..<mark], bytes[(mark + 1)..<end])
     }
 
-    /// Returns the text without outer white space; throws for control characters and texts over 64 KiB.
+    /// Returns the text without surrounding white space; throws for control characters and texts over 64 KiB.
     static func trimmed(_ text: String) throws(Defect) -> ArraySlice<UInt8> {
         guard text.utf8.count <= maxTextBytes else {
             throw Defect(.urlLong, "\(maxTextBytes)")
@@ -125,12 +125,13 @@ extension DownloadURL {
     ) throws(Defect) -> (host: String, port: Int, credentials: Credentials?) {
         var rest = bytes
         var credentials: Credentials?
-        // The last `@`: a password may contain a raw `@`, a host may not.
+        // The last `@`, because a password may contain a raw `@` and a host may not.
         if let at = bytes.lastIndex(of: UInt8(ascii: "@")) {
             credentials = try parseUserInfo(bytes[..<at])
             rest = bytes[(at + 1)...]
         }
-        // Browsers treat a backslash as a slash, RFC 3986 does not; since they would see another host, it is rejected.
+        // Browsers treat a backslash as a slash, RFC 3986 does not. A URL in which they would see another host is
+        // rejected.
         guard !bytes.contains(UInt8(ascii: "\\")) else { throw Defect(.urlBackslash) }
         let (host, portText) = try splitPort(rest)
         guard !host.isEmpty else { throw Defect(.urlNoHost) }
@@ -148,7 +149,7 @@ extension DownloadURL {
         guard let text = String(validating: PercentEncoding.decode(bytes), as: UTF8.self) else {
             throw Defect(.urlUserText)
         }
-        // RFC 7617 §2: neither may contain control characters.
+        // RFC 7617 §2: neither part may contain control characters.
         guard !text.utf8.contains(where: ASCII.isControl) else {
             throw Defect(.urlUserControl)
         }
@@ -179,7 +180,7 @@ extension DownloadURL {
     /// Returns `nil` for an empty text, which means the default port (RFC 3986 §3.2.3).
     private static func parsePort(_ bytes: ArraySlice<UInt8>) throws(Defect) -> Int? {
         guard !bytes.isEmpty else { return nil }
-        // Not quoted in the message: it may be part of a password with a raw slash.
+        // The text is not quoted in the message, because it may be part of a password with a raw slash.
         guard bytes.allSatisfy(ASCII.isDigit) else { throw Defect(.urlPortText) }
         guard let port = Int(String(decoding: bytes.prefix(20), as: UTF8.self)), bytes.count <= 20,
             (1...65535).contains(port)

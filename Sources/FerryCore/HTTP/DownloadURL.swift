@@ -1,14 +1,15 @@
 /// A normalized http or https URL with a host, or `s3://BUCKET/KEY`. All URLs enter Ferry through this type.
 ///
-/// Spaces and non-ASCII are percent-encoded once, valid `%XX` is unchanged, internationalized names are in Punycode,
-/// dot segments and the fragment are removed (RFC 3986). A query keeps all visible ASCII that can be sent. It is coded as
-/// its ``text``, without user info.
+/// Spaces and non-ASCII characters are percent-encoded once, valid `%XX` is unchanged, internationalized names are in
+/// Punycode, dot segments and the fragment are removed (RFC 3986). A query keeps all visible ASCII characters that can
+/// be sent. A URL is coded as its ``text``, without user info.
 public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
     /// The supported schemes.
     package enum Scheme: String, Sendable, Hashable, CaseIterable {
         case http
         case https
-        /// An object of a store: the host is its bucket, the path its key; ``S3Endpoint`` has the URL of its requests.
+        /// An object in a store: the host is its bucket, the path its key; ``S3Endpoint`` returns the URL of its
+        /// requests.
         case s3
 
         /// The default port: 80 or 443.
@@ -16,10 +17,10 @@ public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
     }
 
     package let scheme: Scheme
-    /// ASCII in lower case: a domain name, an IPv4 address, or an IPv6 address without brackets (RFC 5952); of an `s3` URL
-    /// the bucket.
+    /// ASCII in lower case: a domain name, an IPv4 address, or an IPv6 address without brackets (RFC 5952); the bucket
+    /// of an `s3` URL.
     public let host: String
-    /// The port, 1…65535; the scheme's default when the URL has none.
+    /// The port, 1…65535; the scheme's default if the URL has none.
     package let port: Int
     /// The percent-encoded path, starting with `/`.
     package let path: String
@@ -40,8 +41,8 @@ public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
     /// The URL with its query, without user info and fragment, as requested and as stored in journals.
     public var text: String { prefix + requestTarget }
 
-    /// Returns the text that earlier versions recorded for `text`: all characters of the query were encoded that RFC 3986
-    /// does not allow there; `nil` if it is the same.
+    /// Returns the text that earlier versions recorded for `text`, in which all query characters that RFC 3986 forbids
+    /// there were encoded; `nil` if it is the same.
     package static func earlierText(of text: String) -> String? {
         guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
         let query = text.utf8[text.utf8.index(after: mark)...]
@@ -83,7 +84,7 @@ public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
     /// The URL's origin. Secrets for one origin are never sent to another.
     package var origin: Origin { Origin(of: self) }
 
-    /// Returns the same URL with these credentials; `nil` for none.
+    /// Returns the same URL with these credentials, or without any if `nil`.
     package func with(_ credentials: Credentials?) -> DownloadURL {
         DownloadURL(scheme: scheme, host: host, port: port, path: path, query: query, credentials: credentials)
     }
@@ -118,7 +119,7 @@ extension DownloadURL: Codable {
 extension DownloadURL {
     /// Returns the text for an error message: quoted, shortened, without user info, query and fragment.
     ///
-    /// Since the text may not be a URL, more than necessary is removed: everything up to the last `@`.
+    /// The text may not be a URL, so more than necessary is removed: everything up to the last `@`.
     static func quoted(_ text: String) -> String { "\"\(excerpt(Array(text.utf8.prefix(4096))[...]))\"" }
 
     static func excerpt(_ bytes: ArraySlice<UInt8>) -> String {
@@ -126,7 +127,7 @@ extension DownloadURL {
         let tail = cut == bytes.endIndex ? "" : bytes[cut] == UInt8(ascii: "?") ? "?…" : "#…"
         guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return shown(bytes[..<cut]) + tail }
         let scheme = splitScheme(bytes).flatMap { Scheme(rawValue: $0.name) }.map { "\($0.rawValue)://" } ?? ""
-        // An `@` after a `?` may end a password with a raw `?`, or be part of the query: both stay hidden.
+        // An `@` after a `?` may end a password with a raw `?`, or be part of the query, so both stay hidden.
         guard at < cut else { return scheme + "…" }
         return scheme + "…@" + shown(bytes[(at + 1)..<cut]) + tail
     }
@@ -152,9 +153,9 @@ extension DownloadURL {
 extension DownloadURL {
     /// Resolves a reference, such as a Location field, against this URL (RFC 3986 §5.3).
     ///
-    /// The result has no credentials, neither of the reference nor of this URL: senders decide by ``origin``. An empty
-    /// reference is this URL. A scheme other than http and https is an error, also s3: a server must not name objects that
-    /// are then requested with the user's credentials.
+    /// The result has no credentials, neither the reference's nor this URL's: senders decide by ``origin``. An empty
+    /// reference is this URL. Schemes other than http and https are an error, including s3: a server must not choose
+    /// objects that are then requested with the user's credentials.
     package func resolving(_ reference: String) throws(DownloadError) -> DownloadURL {
         do {
             let resolved = try target(of: Self.trimmed(reference)).checkingLength()
@@ -209,7 +210,7 @@ extension DownloadURL {
 }
 
 extension DownloadURL {
-    /// The whole URL with user info, for the Unix socket alone.
+    /// The whole URL with user info, only for the Unix socket.
     var textWithUserInfo: String {
         guard let credentials else { return text }
         let start = text.index(text.startIndex, offsetBy: scheme.rawValue.count + 3)

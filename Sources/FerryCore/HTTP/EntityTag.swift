@@ -2,13 +2,13 @@
 package struct EntityTag: Hashable, Sendable {
     /// The opaque tag, without its quotes.
     package let opaque: String
-    /// Whether the validator is weak: equal tags then mean equivalent, not byte-for-byte equal representations.
+    /// Whether the validator is weak: equal weak tags mean equivalent representations, not byte-for-byte equal ones.
     package let isWeak: Bool
 
-    /// Parses `"…"` or `W/"…"`; `nil` when unquoted, over 1 KiB, or with control bytes or quotes inside.
+    /// Parses `"…"` or `W/"…"`; `nil` if the tag is unquoted, longer than 1 KiB, or contains control bytes or quotes.
     ///
-    /// A tag that was not UTF-8 (it contains U+FFFD) is `nil` too, because it cannot be sent back unchanged. Spaces are
-    /// accepted, as RFC 2616 permitted them.
+    /// A tag that was not UTF-8 (it contains U+FFFD) is also `nil`, because it cannot be sent back unchanged. Spaces
+    /// are accepted, as RFC 2616 permitted them.
     package init?(_ field: String) {
         guard field.utf8.count <= 1024 else { return nil }
         var bytes = ASCII.trimmed(Array(field.utf8)[...])

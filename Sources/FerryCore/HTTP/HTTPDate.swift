@@ -10,7 +10,7 @@ package enum HTTPDate {
     ///
     /// Names are case-insensitive, and the weekday need not match the date. Returns `nil` for everything else,
     /// including days that the month does not have. A two-digit year is at most 50 years after `now`, or in 1970…2069
-    /// without `now`.
+    /// if `now` is `nil`.
     package static func parse(_ text: String, now: Date? = nil) -> Date? {
         if let date = usual(text) { return date }
         guard text.utf8.count <= 64 else { return nil }
@@ -44,8 +44,8 @@ package enum HTTPDate {
         var seconds = 0
     }
 
-    /// A fast path for the first format as servers write it: each response has two or three dates. Returns `nil` for
-    /// all that needs the full parser.
+    /// A fast path for the first format as servers write it, because each response has two or three dates. Returns
+    /// `nil` for everything that needs the full parser.
     private static func usual(_ text: String) -> Date? {
         guard text.utf8.count == 29 else { return nil }
         var text = text
@@ -101,7 +101,7 @@ package enum HTTPDate {
         return parts
     }
 
-    /// Parses `08:49:37`; a leap second counts as the second before.
+    /// Parses `08:49:37`; a leap second counts as the preceding second.
     private static func time(_ cursor: inout Cursor) -> Int? {
         guard let hour = cursor.number(2...2), hour.value <= 23, cursor.skip(":"),
             let minute = cursor.number(2...2), minute.value <= 59, cursor.skip(":"),

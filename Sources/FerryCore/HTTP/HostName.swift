@@ -1,9 +1,9 @@
-/// Normalization of hosts to the form that is sent and compared.
+/// Normalization of hosts to the form in which they are sent and compared.
 enum HostName {
     /// Returns a name in lower-case ASCII, an IPv4 address, or an IPv6 address (given in brackets) without brackets.
     ///
-    /// Throws for zone identifiers, IPv4 in any form but four decimal numbers, empty labels, labels over 63 and names
-    /// over 253 bytes, any ASCII but letters, digits, `-`, `_` and `.`.
+    /// Throws for zone identifiers, for IPv4 in any form other than four decimal numbers, for empty labels, for labels
+    /// over 63 and names over 253 bytes, and for any ASCII character except letters, digits, `-`, `_` and `.`.
     static func normalize(_ bytes: ArraySlice<UInt8>) throws(DownloadURL.Defect) -> String {
         if bytes.first == UInt8(ascii: "[") {
             let inner = bytes.dropFirst().dropLast()
@@ -27,7 +27,7 @@ enum HostName {
         return name
     }
 
-    /// A fast path for names in normal form and IPv4 addresses; `nil` for all that needs the full normalization.
+    /// A fast path for names in normal form and IPv4 addresses; `nil` for everything that needs the full normalization.
     private static func plain(_ bytes: ArraySlice<UInt8>) -> String? {
         guard bytes.count <= 253 else { return nil }
         var label = 0
@@ -47,7 +47,7 @@ enum HostName {
         }
         guard label > 0 else { return nil }
         let name = String(decoding: bytes, as: UTF8.self)
-        // The last label decides whether resolvers parse the name as a number.
+        // The last label determines whether resolvers parse the name as a number.
         if isNumeric { return isIPv4(name) ? name : nil }
         return bytes.suffix(label).starts(with: "0x".utf8) ? nil : name
     }
@@ -60,7 +60,7 @@ enum HostName {
             }
             labels.append(encoded)
         }
-        // One empty label at the end is the root: "example.com." differs from "example.com".
+        // One empty label at the end denotes the root: "example.com." differs from "example.com".
         let isRooted = labels.count > 1 && labels.last?.isEmpty == true
         let named = isRooted ? labels.dropLast() : labels[...]
         guard !named.contains(where: \.isEmpty) else {
@@ -71,7 +71,7 @@ enum HostName {
         return labels.joined(separator: ".")
     }
 
-    /// Whether resolvers would parse the name as an IPv4 address: its last label is a decimal or 0x number.
+    /// Whether resolvers would parse the name as an IPv4 address, because its last label is a decimal or 0x number.
     private static func isNumeric(_ name: String) -> Bool {
         let labels = name.utf8.split(separator: UInt8(ascii: "."))
         guard let last = labels.last else { return false }
@@ -79,7 +79,7 @@ enum HostName {
         return last.starts(with: "0x".utf8) && last.dropFirst(2).allSatisfy { PercentEncoding.hexValue($0) != nil }
     }
 
-    /// Whether the name is four decimal numbers without leading zeros, which some parsers read as octal.
+    /// Whether the name is four decimal numbers without leading zeros, which some parsers would read as octal.
     static func isIPv4(_ name: some StringProtocol) -> Bool {
         let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return parts.count == 4

@@ -1,6 +1,6 @@
 /// An IPv4 or IPv6 address.
 package struct IPAddress: Sendable, Hashable {
-    /// Four or sixteen bytes in network order.
+    /// Four or sixteen bytes in network byte order.
     package let bytes: [UInt8]
 
     /// Returns `nil` for any other number of bytes.
@@ -21,7 +21,7 @@ package struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether the first `bits` are those of `prefix`.
+    /// Whether the first `bits` equal those of `prefix`.
     package func isIn(_ prefix: IPAddress, bits: Int) -> Bool {
         guard bytes.count == prefix.bytes.count, bits <= bytes.count * 8 else { return false }
         let whole = bits / 8
@@ -40,7 +40,8 @@ extension IPAddress: CustomStringConvertible {
 
 /// The text form of IPv6 addresses (RFC 4291 §2.2, RFC 5952).
 enum IPv6Text {
-    /// Returns the canonical text: lower case, no leading zeros, the longest run of zeros as `::`; `nil` when invalid.
+    /// Returns the canonical text: lower case, no leading zeros, the longest run of zeros as `::`; `nil` if the input
+    /// is invalid.
     static func normalize(_ bytes: ArraySlice<UInt8>) -> String? { groups(bytes).map(format) }
 
     /// Parses eight groups of 16 bits.
@@ -106,25 +107,26 @@ enum IPv6Text {
 /// The kinds of addresses outside the public internet (RFC 6890 and IANA's special-purpose address registries).
 package enum PrivateAddress: String, Sendable, Hashable, CaseIterable {
     case unspecified, loopback, linkLocal, privateUse, sharedUse, reserved, benchmarking, multicast
-    /// Instance metadata services of clouds, which return credentials.
+    /// Instance metadata services of cloud providers, which return credentials.
     case metadata
 
-    /// Returns the kind of an address; `nil` for a public one. An IPv6 address that embeds IPv4 has the kind of the
-    /// embedded address.
+    /// Returns the kind of an address; `nil` for a public one. An IPv6 address that embeds an IPv4 address has the kind
+    /// of the embedded address.
     package static func kind(of address: IPAddress) -> PrivateAddress? {
         if let row = table.first(where: { address.isIn($0.prefix, bits: $0.bits) }) { return row.kind }
         return embedded(in: address).lazy.compactMap { kind(of: $0) }.first
     }
 
-    /// Returns the kind of a URL's host without resolving it: an address, or a name of this machine (RFC 6761 §6.3).
+    /// Returns the kind of a URL's host without resolving it, from an address or a name for this machine (RFC 6761
+    /// §6.3).
     package static func kind(ofHost host: String) -> PrivateAddress? {
         if let address = IPAddress(host) { return kind(of: address) }
         let name = host.utf8.last == UInt8(ascii: ".") ? String(host.dropLast()) : host
         return CookieRules.host(name, matches: "localhost") ? .loopback : nil
     }
 
-    /// Returns the kind of a connection by its two addresses; `nil` for a public one. Equal addresses at both ends are
-    /// this machine's own, even if public.
+    /// Returns the kind of a connection from its two addresses; `nil` for a public one. Equal addresses at both ends
+    /// belong to this machine, even if they are public.
     package static func kind(ofPeer peer: IPAddress, local: IPAddress?) -> PrivateAddress? {
         kind(of: peer) ?? (peer == local ? .loopback : nil)
     }

@@ -1,11 +1,12 @@
 import HTTPTypes
 
-/// What responses name for their file (RFC 8288, RFC 6249): mirrors with `Link: <URL>; rel=duplicate; pri=1`, and Metalink
-/// documents with `rel=describedby; type="application/metalink4+xml"`. Malformed links are ignored.
+/// The links that responses declare for their file (RFC 8288, RFC 6249): mirrors with
+/// `Link: <URL>; rel=duplicate; pri=1`, and Metalink documents with
+/// `rel=describedby; type="application/metalink4+xml"`. Malformed links are ignored.
 package struct LinkField: Sendable, Hashable {
-    /// The maximum number of mirrors that are taken from responses.
+    /// The maximum number of mirrors that are accepted from responses.
     package static let mostMirrors = 10
-    /// The maximum number of bytes that are read of a document.
+    /// The maximum number of bytes that are read from a document.
     package static let mostDescriptionBytes = 4 << 20
     private static let mostBytes = 16 << 10
     /// The priority of a mirror that has none (RFC 6249 §3.1).
@@ -22,7 +23,7 @@ package struct LinkField: Sendable, Hashable {
 
     package init() {}
 
-    /// Adds the links of a response from `url`: the final one, or a redirect before it.
+    /// Adds the links of a response from `url`: the final response, or a redirect before it.
     package mutating func add(_ head: ResponseHead, from url: DownloadURL) {
         guard let name = HTTPField.Name("Link") else { return }
         let text = head.values(name).joined(separator: ",")
@@ -39,15 +40,15 @@ package struct LinkField: Sendable, Hashable {
         }
     }
 
-    /// The mirrors by priority.
+    /// The mirrors, by priority.
     package var mirrors: [DownloadURL] {
-        // `sorted` keeps the order of equal ones.
+        // `sorted` keeps the order of elements with equal priority.
         found.sorted { $0.priority < $1.priority }.map(\.url)
     }
 
-    /// Returns at most ``mostMirrors`` of the links, without those that are in `known`, that are objects, which are
-    /// requested with the user's keys, that are reached unencrypted from an encrypted source, or that are addresses of
-    /// this machine or its network, which a server elsewhere has no business to name.
+    /// Returns at most ``mostMirrors`` of the links. Excludes links in `known`, objects in a store (they are requested
+    /// with the user's keys), unencrypted links from an encrypted source, and, if the source is public, addresses of
+    /// this machine or its network.
     package static func usable(
         _ links: [DownloadURL], besides known: [DownloadURL], allowsDowngrade: Bool
     ) -> [DownloadURL] {
@@ -85,7 +86,7 @@ package struct LinkField: Sendable, Hashable {
                 rest = rest.dropFirst()
                 guard let (name, value) = parameter() else { continue }
                 switch name {
-                // The first one counts (RFC 8288 §3.3).
+                // The first `rel` counts (RFC 8288 §3.3).
                 case "rel" where link.relations.isEmpty:
                     link.relations = value.asciiLowercased.split(at: " ").map(String.init)
                 case "pri": link.priority = value
@@ -96,7 +97,7 @@ package struct LinkField: Sendable, Hashable {
             return link
         }
 
-        /// Always true, for conditions.
+        /// Skips white space. Always true, for use in conditions.
         private mutating func skipSpace() -> Bool {
             rest = rest.drop(while: ASCII.isWhiteSpace)
             return true

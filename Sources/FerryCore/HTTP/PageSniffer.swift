@@ -1,8 +1,8 @@
 /// Detects from the first bytes of a body whether it is a web page.
 ///
 /// Source: WHATWG MIME Sniffing, "Rules for identifying an unknown MIME type": the patterns of `text/html`. Unlike
-/// browsers, the sniffer skips a byte order mark, an XML declaration and comments, because other formats begin with
-/// them too.
+/// browsers, the sniffer skips a byte order mark, an XML declaration and comments, because other formats may also start
+/// with them.
 package enum PageSniffer {
     package enum Verdict: Hashable, Sendable {
         case page
@@ -11,10 +11,10 @@ package enum PageSniffer {
         case undecided
     }
 
-    /// The number of bytes that decide: a text without a pattern in them is not a page.
+    /// The number of bytes that are examined: a text without a pattern in them is not a page.
     package static let mostBytes = 4096
 
-    /// Judges the first bytes of a body; `isWhole` when there are no more.
+    /// Judges the first bytes of a body; `isWhole` is true if no more bytes follow.
     package static func judge(_ bytes: [UInt8], isWhole: Bool) -> Verdict {
         let isWhole = isWhole || bytes.count >= mostBytes
         let missing: Verdict = isWhole ? .other : .undecided
@@ -56,7 +56,7 @@ package enum PageSniffer {
     ]
     private static let mostMark = marks.map(\.utf8.count).max() ?? 0
 
-    /// Removes a byte order mark. Of UTF-16 every other byte is kept, since the patterns are ASCII.
+    /// Removes a byte order mark. For UTF-16, every other byte is kept, because the patterns are ASCII.
     private static func text(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return Array(bytes.dropFirst(3)) }
         if bytes.starts(with: [0xFF, 0xFE]) { return stride(from: 2, to: bytes.count, by: 2).map { bytes[$0] } }
@@ -64,7 +64,7 @@ package enum PageSniffer {
         return Array(bytes)
     }
 
-    /// Drops a comment or declaration; `isCut` when its end is not among the bytes.
+    /// Drops a comment or declaration; `isCut` is set if its end is not among the bytes.
     private static func dropping(
         through end: String, of bytes: ArraySlice<UInt8>
     ) -> (rest: ArraySlice<UInt8>, isCut: Bool) {
@@ -76,7 +76,7 @@ package enum PageSniffer {
         byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0C || byte == 0x0D
     }
 
-    /// Whether the byte ends a tag name. A line end does too: `<p\n  align=…`.
+    /// Whether the byte ends a tag name. A line end also does: `<p\n  align=…`.
     private static func isTagEnd(_ byte: UInt8) -> Bool { isWhiteSpace(byte) || byte == UInt8(ascii: ">") }
 }
 
@@ -96,7 +96,7 @@ package struct MediaType: Hashable, Sendable, CustomStringConvertible {
         subtype = String(decoding: parts[1].map(ASCII.lowercased), as: UTF8.self)
     }
 
-    /// Whether the type is that of a web page, as sent by captive portals and sign-in forms.
+    /// Whether the type is a web page's, as sent by captive portals and sign-in forms.
     package var isHTML: Bool {
         type == "text" && subtype == "html" || type == "application" && subtype == "xhtml+xml"
     }

@@ -28,7 +28,7 @@ package enum PercentEncoding {
         return output
     }
 
-    /// Decodes every `%XX`; `nil` when a `%` is not followed by two hexadecimal digits.
+    /// Decodes every `%XX`; `nil` if a `%` is not followed by two hexadecimal digits.
     static func decodeStrictly(_ bytes: some Collection<UInt8>) -> [UInt8]? {
         let input = Array(bytes)
         var output: [UInt8] = []
@@ -74,11 +74,11 @@ package enum PercentEncoding {
         }
     }
 
-    /// Encodes bytes of a query that cannot be sent: blanks, control characters, `"`, `<`, `>`, `\` and all that are not
-    /// ASCII.
+    /// Encodes bytes of a query that cannot be sent: spaces, control characters, `"`, `<`, `>`, `\` and all non-ASCII
+    /// bytes.
     ///
-    /// The others stay as they are, as in browsers (WHATWG URL, query percent-encode set), also `[ ] { } | ^` and a lone
-    /// `%`: a signature may be over the query as it was given.
+    /// All other bytes stay unchanged, as in browsers (WHATWG URL, query percent-encode set), including `[ ] { } | ^`
+    /// and a lone `%`, because a signature may cover the query as it was given.
     package static func encodeQuery(_ bytes: ArraySlice<UInt8>) -> String {
         let input = Array(bytes)
         return encode(input) { index in
@@ -89,7 +89,7 @@ package enum PercentEncoding {
         }
     }
 
-    /// Encodes the bytes at the places where `stays` is false.
+    /// Encodes the bytes at the positions where `stays` is false.
     private static func encode(_ input: [UInt8], where stays: (Int) -> Bool) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(input.count)

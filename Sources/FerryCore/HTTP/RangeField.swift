@@ -1,15 +1,15 @@
 /// The Range field of a request, applied to a representation of known length (RFC 9110 §14.2).
 package enum RangeField: Hashable, Sendable {
-    /// The whole is to be sent: no field, another unit, a malformed value, or several ranges.
+    /// The whole representation is sent: there is no field, another unit, a malformed value, or several ranges.
     case whole
-    /// One range of bytes, within the representation and not empty.
+    /// One non-empty range of bytes within the representation.
     case part(Range<ByteCount>)
     /// No byte of the range exists.
     case unsatisfiable
 
-    /// Applies the field, `nil` if there is none, to a representation of `length` bytes, at least 0.
+    /// Applies the field, or `nil` if there is none, to a representation of `length` bytes, at least 0.
     ///
-    /// A server may ignore the field; several ranges are ignored, since they would have to be sent in parts.
+    /// A server may ignore the field. Several ranges are ignored, because their response would have several parts.
     package init(_ field: String?, length: ByteCount) {
         self = .whole
         guard let field, let eq = field.utf8.firstIndex(of: UInt8(ascii: "=")),
@@ -19,7 +19,7 @@ package enum RangeField: Hashable, Sendable {
             .split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty || !parts[1].isEmpty else { return }
         let (first, last) = (ASCII.number(parts[0]), ASCII.number(parts[1]))
-        // Other bytes than digits, several ranges, or numbers beyond any file.
+        // The value contains bytes other than digits, several ranges, or numbers beyond any file.
         if first == nil && !parts[0].isEmpty || last == nil && !parts[1].isEmpty { return }
         if let first {
             if let last, last < first { return }

@@ -1,17 +1,18 @@
-/// Rewrites the heads of HTTP/1 responses that a strict parser refuses although RFC 9112 says what they mean.
+/// Rewrites the heads of HTTP/1 responses that a strict parser refuses although RFC 9112 defines their meaning.
 ///
 ///     begin ──► head: held until its empty line ──► body: passed on as it is
 ///                 ▲            │ status 1xx
 ///                 └────────────┘
 ///
-/// Lines may end with LF alone (§2.2), values may be folded or surrounded by tabs (§5.1, §5.2), a blank may precede the colon
-/// (§5.1), and equal values of Content-Length count as one (§6.3). Everything else stays byte for byte, for the parser to
-/// refuse: different lengths, a length beside Transfer-Encoding, lines without a colon. Bodies are never looked at.
+/// Lines may end with only LF (§2.2), values may be folded or surrounded by tabs (§5.1, §5.2), a space may precede the
+/// colon (§5.1), and equal values of Content-Length count as one (§6.3). Everything else stays unchanged, so that the
+/// parser can refuse it: different lengths, a length together with Transfer-Encoding, lines without a colon. Bodies are
+/// never examined.
 ///
-/// Later decoding as UTF-8 loses other bytes, so these become UTF-8 where they have a meaning: in Location a byte is
-/// percent-encoded, as in browsers, and the name in Content-Disposition is decoded by ``NameText/guess(_:)``.
+/// Later decoding as UTF-8 would lose non-UTF-8 bytes, so they are converted where they have a meaning: in Location, a
+/// byte is percent-encoded, as in browsers; the name in Content-Disposition is decoded by ``NameText/guess(_:)``.
 package struct ResponseHeadMender: Sendable {
-    /// The longest head that is held; a longer one is passed on as it came.
+    /// The maximum size of a head that is held; a longer one is passed on unchanged.
     package static let maxHeadBytes = 64 << 10
 
     private enum State: Sendable {
@@ -19,7 +20,7 @@ package struct ResponseHeadMender: Sendable {
         case passing
     }
 
-    /// How far the end of a head has been searched for.
+    /// The position up to which the end of a head has been searched for.
     fileprivate struct Search: Sendable {
         var next = 0
         var isLineEmpty = true
@@ -30,13 +31,13 @@ package struct ResponseHeadMender: Sendable {
 
     package init() {}
 
-    /// Whether bytes are passed on unseen.
+    /// Whether bytes are passed on without examination.
     package var isPassing: Bool { if case .passing = state { true } else { false } }
 
-    /// Expects the response to a request that is now sent.
+    /// Expects the response to a request that is being sent.
     package mutating func begin() { state = .head([], Search()) }
 
-    /// Returns the bytes to pass on; the end of an incomplete head is held.
+    /// Returns the bytes to pass on; an incomplete head is held.
     package mutating func receive(_ bytes: some Sequence<UInt8>) -> [UInt8] {
         guard case .head(var held, var search) = state else { return Array(bytes) }
         state = .passing
@@ -54,7 +55,7 @@ package struct ResponseHeadMender: Sendable {
         return passed
     }
 
-    /// Returns the bytes that are held, because no more follow.
+    /// Returns the held bytes, because no more bytes follow.
     package mutating func finish() -> [UInt8] {
         guard case .head(let held, _) = state else { return [] }
         state = .passing
@@ -64,7 +65,8 @@ package struct ResponseHeadMender: Sendable {
     private static let (tab, lineFeed, carriageReturn, space): (UInt8, UInt8, UInt8, UInt8) = (0x09, 0x0A, 0x0D, 0x20)
     private static let protocolName = Array("HTTP/".utf8)
 
-    /// Whether the bytes may be the beginning of a response, after empty lines; what is none is refused without waiting.
+    /// Whether the bytes may be the start of a response, after empty lines; anything else is refused without waiting
+    /// for more.
     private static func mayBeHead(_ bytes: [UInt8]) -> Bool {
         let text = bytes.drop { $0 == lineFeed || $0 == carriageReturn }
         return zip(text, protocolName).allSatisfy(==)
@@ -83,15 +85,16 @@ package struct ResponseHeadMender: Sendable {
         var lines: [[UInt8]] = head.split(separator: lineFeed, omittingEmptySubsequences: false).map { line in
             Array(line.last == carriageReturn ? line.dropLast() : line)
         }
-        // Behind the last line feed there is nothing.
+        // Nothing follows the last line feed.
         lines.removeLast()
         var result: [[UInt8]] = []
         var hasBegun = false
-        // A value goes on in a line that begins with a blank; a line that is no field does not become one by it.
+        // A line that starts with white space continues the previous value; it cannot turn a line that is not a field
+        // into one.
         var isField = false
         for line in lines {
             if isField, let first = line.first, isBlank(first) {
-                // A line of blanks adds none to the end of the value.
+                // A line of only white space adds nothing to the value.
                 let rest = trimmed(line)
                 if !rest.isEmpty { result[result.count - 1] = trimmed(result[result.count - 1]) + [space] + rest }
                 continue
@@ -112,14 +115,14 @@ package struct ResponseHeadMender: Sendable {
         return Array(begun[..<((begun.lastIndex { !isBlank($0) } ?? -1) + 1)])
     }
 
-    /// Returns the line without blanks around name and value; `nil` if it is no field.
+    /// Returns the line without white space around name and value; `nil` if it is not a field.
     private static func field(_ line: [UInt8]) -> [UInt8]? {
         guard let colon = line.firstIndex(of: 0x3A), let first = line.first, !isBlank(first) else { return nil }
         let name = trimmed(line[..<colon])
         return name.isEmpty ? nil : name + [0x3A, space] + trimmed(line[(colon + 1)...])
     }
 
-    /// Returns the line in UTF-8, if it is a field whose other bytes have a meaning.
+    /// Returns the line in UTF-8 if it is a field in which non-UTF-8 bytes have a meaning.
     private static func legible(_ line: [UInt8]) -> [UInt8] {
         guard line.contains(where: { $0 >= 0x80 }), String(validating: line, as: UTF8.self) == nil,
             let colon = line.firstIndex(of: 0x3A)
@@ -132,7 +135,7 @@ package struct ResponseHeadMender: Sendable {
         }
     }
 
-    /// Leaves one line of Content-Length, if all values are the same number.
+    /// Merges the lines of Content-Length into one if all values are the same number.
     private static func mergeLengths(in lines: inout [[UInt8]]) {
         let places = lines.indices.filter { index in
             let name = lines[index].prefix { $0 != 0x3A }
@@ -152,14 +155,14 @@ package struct ResponseHeadMender: Sendable {
 }
 
 extension ResponseHeadMender.Search {
-    /// Returns the index behind the empty line that ends the head; `nil` if it has not arrived.
+    /// Returns the index after the empty line that ends the head; `nil` if that line has not arrived.
     fileprivate mutating func end(of bytes: [UInt8]) -> Int? {
         while next < bytes.count {
             let byte = bytes[next]
             if byte == 0x0D {
-                // Whether it belongs to the end of the line is told by the next byte.
+                // Only the next byte shows whether this one belongs to the end of the line.
                 guard next + 1 < bytes.count else { return nil }
-                // Before a head, none begins it.
+                // Before the head, a CR does not start it.
                 if bytes[next + 1] != 0x0A, hasBegun { isLineEmpty = false }
             } else if byte == 0x0A {
                 if isLineEmpty, hasBegun { return next + 1 }

@@ -6,28 +6,28 @@ package import HTTPTypes
     package import struct Foundation.Date
 #endif
 
-/// What becomes of a download whose bytes no strong validator proves.
+/// The rule for a download without a strong validator.
 package enum UnprovenHandover: String, Sendable, Hashable, Codable, CaseIterable {
-    /// It waits for the app. The default.
+    /// The download waits for the app. The default.
     case wait
-    /// One task fetches the whole file, if nothing of it is present; its proof is the weaker one.
+    /// One task fetches the whole file if no part of it is present; its proof is then weaker.
     case whole
 }
 
-/// A running or waiting download, as it is when the app is about to be suspended.
+/// A running or waiting download in its state just before the app is suspended.
 package struct HandoverCandidate: Sendable, Hashable {
     package var download: DownloadID
     package var target: HandoverTarget
     /// The identity of the partial content, or of the first response.
     package var identity: FileIdentity
-    /// The size of the whole in bytes, if it is known.
+    /// The size of the whole file in bytes, if it is known.
     package var total: ByteCount?
     /// The claimed ranges.
     package var claimed: RangeSet<ByteCount>
-    /// Whether the server has honoured ranges; `nil` if it has not been asked for one yet. Then one task has the first
-    /// missing range: a server that sends the whole file instead sends it once.
+    /// Whether the server has honoured ranges; `nil` if none has been requested yet. In that case, one task requests
+    /// the first missing range, so that a server that sends the whole file instead sends it only once.
     package var hasRanges: Bool?
-    /// Whether the server has not answered yet. The whole file is then leased, and proven by its response.
+    /// Whether the server has not responded yet. The whole file is then leased, and proven by its response.
     package var isNew = false
     package var unproven = UnprovenHandover.wait
     /// The networks that the download may use.
@@ -35,7 +35,7 @@ package struct HandoverCandidate: Sendable, Hashable {
     package var notBefore: Date?
     package var priority = DownloadPriority.normal
     package var obstacles: [HandoverObstacle] = []
-    /// The obstacles with which the download asks to be handed over nevertheless.
+    /// The obstacles despite which the download requests to be handed over.
     package var accepts: Set<HandoverObstacle> = []
 
     package init(
@@ -49,7 +49,7 @@ package struct HandoverCandidate: Sendable, Hashable {
         self.claimed = claimed
     }
 
-    /// The obstacle for which the download stays with the app; `nil` if there is none.
+    /// The obstacle that keeps the download with the app; `nil` if there is none.
     var obstacle: HandoverObstacle? { obstacles.first { !$0.mayBeAccepted || !accepts.contains($0) } }
 }
 
@@ -58,19 +58,19 @@ package enum HandoverRefusal: Error, Sendable, Hashable {
     case obstacle(HandoverObstacle)
     /// No strong validator, and the download's rule is to wait.
     case unproven
-    /// No strong validator, and the whole file would replace bytes that are present.
+    /// No strong validator, and the whole file would replace bytes that are already present.
     case unprovenWithBytes
-    /// What the system brought last could not be used, and no run has asked the server since.
+    /// The last file from the system could not be used, and no run has contacted the server since.
     case refusedBefore
-    /// What lands would need more space than there is.
+    /// The landed files would need more space than is free.
     case noSpace
-    /// Nothing is missing, or all that is missing is leased already.
+    /// No bytes are missing, or all missing bytes are already leased.
     case nothingMissing
-    /// Other downloads have all tasks.
+    /// Other downloads use all tasks.
     case noTaskLeft
 }
 
-/// The request of one lease, for one task of the system.
+/// The request of one lease, for one task of the system's session.
 package struct LeasedRequest: Sendable, Hashable {
     package let lease: Lease
     package let url: DownloadURL
@@ -98,7 +98,7 @@ package struct LeasedRequest: Sendable, Hashable {
         fields[.acceptEncoding] = "identity"
         fields[.range] = lease.range.flatMap { RangeAsk.range($0).field }
         fields[.ifRange] = lease.validator
-        // Another version is then no body of the whole file in each task, but a 412.
+        // If the file has changed, each task then receives a 412 response instead of the whole new file.
         if let validator = lease.validator {
             fields[EntityTag(validator) == nil ? .ifUnmodifiedSince : .ifMatch] = validator
         }
@@ -106,20 +106,21 @@ package struct LeasedRequest: Sendable, Hashable {
     }
 }
 
-/// The sizes and numbers of leases.
+/// The limits for the sizes and the number of leases.
 package struct HandoverLimits: Sendable, Hashable {
-    /// The minimum size of a segment in bytes. A task that fails loses what it has received, so that a segment bounds the
-    /// loss; many small tasks are slow. Default 32 MiB.
+    /// The minimum size of a segment in bytes. A task that fails loses the bytes that it has received, so the size of a
+    /// segment limits the loss; many small tasks are slow. Default 32 MiB.
     package var minSegmentBytes: ByteCount = 32 << 20
-    /// The number of segments that the missing bytes of a download are cut into, beyond the minimum size. Default 64.
+    /// The number of segments into which a download's missing bytes are divided, if they are large enough. Default 64.
     package var segments: ByteCount = 64
-    /// The maximum number of tasks of all downloads. Default 100.
+    /// The maximum number of tasks for all downloads together. Default 100.
     package var maxTasks = 100
-    /// The maximum number of connections to a host, which the session is given (`httpMaximumConnectionsPerHost`).
+    /// The maximum number of connections per host for the session (`httpMaximumConnectionsPerHost`).
     package static let connectionsPerHost = 4
-    /// The received share of its bytes above which a task is left to the system in the foreground. Default 0.8.
+    /// The received fraction above which a task stays with the system in the foreground. Default 0.8.
     package var keptShare = 0.8
-    /// How long a lease without a task is kept: the task may have ended, and its event may be under way. Default 60 s.
+    /// The time for which a lease without a task is kept, because the task may have ended with its event still to come.
+    /// Default 60 s.
     package var lostAfter: Duration = .seconds(60)
 
     package init() {}
@@ -130,8 +131,8 @@ package enum HandoverPlanner {
     /// Returns the leases of a candidate.
     ///
     /// - Parameters:
-    ///   - leased: The bytes of its present leases.
-    ///   - room: The number of tasks that are left.
+    ///   - leased: The bytes of the candidate's existing leases.
+    ///   - room: The number of tasks that are still available.
     package static func leases(
         for candidate: HandoverCandidate, leased: RangeSet<ByteCount>, room: Int, limits: HandoverLimits,
         using random: inout some RandomNumberGenerator
@@ -155,7 +156,7 @@ package enum HandoverPlanner {
                 let number = LeaseNumber(rawValue: random.next())
                 let lease = Lease(
                     number: number, download: candidate.download, range: segment, validator: validator, total: total)
-                // Only an identifier that no request has makes no lease.
+                // `Lease` returns `nil` only for an identifier that no request can have.
                 if let lease { leases.append(lease) }
             }
         }
@@ -178,7 +179,7 @@ package enum HandoverPlanner {
         return lease
     }
 
-    /// Cuts a gap into equal segments of at most `size` bytes.
+    /// Divides a gap into equal segments of at most `size` bytes.
     private static func cut(_ gap: Range<ByteCount>, into size: ByteCount) -> [Range<ByteCount>] {
         let bytes = gap.upperBound - gap.lowerBound
         let count = (bytes + size - 1) / size

@@ -1,27 +1,27 @@
-/// Leases missing ranges to the system's session while the app is suspended, and takes them back.
+/// Leases missing ranges to the system's background session while the app is suspended, and takes them back.
 ///
 ///     handOver ─► save ─► tasks begin in one batch ─► began
 ///     landed ─► splice ─► spliced ─► report, save, discard
 ///     ended, or no task ─► report, save
 ///
 /// Invariants, under any order of events:
-/// - a task is begun only for a lease that is stored, and a landed file is used only for a lease that is;
+/// - a task is started only for a stored lease, and a landed file is used only for a stored lease;
 /// - the leases of one download do not overlap;
-/// - every lease ends, and its end is reported before the stored leases are without it, so at least once;
-/// - a lease is no claim: no event changes what the journal says, except through the splice of a file that was checked;
-/// - each wake of the system is completed once.
+/// - every lease ends, and its end is reported before the stored leases omit it, so at least once;
+/// - a lease is not a claim: no event changes the claims of the journal, except the splice of a verified file;
+/// - each wake by the system is completed exactly once.
 package struct HandoverMachine: Sendable {
     private enum Stage: Hashable, Sendable {
-        /// Its task is being begun.
+        /// Its task is being started.
         case planned
         case running(task: Int, received: ByteCount)
-        /// No task is listed for it. Its task may have ended, and its file may still land.
+        /// The session lists no task for it. The task may have ended, and its file may still land.
         case missing(since: Duration)
-        /// Its task was cancelled, and the end is awaited.
+        /// Its task was cancelled, and the task's end is awaited.
         case returning(task: Int)
-        /// Its file is there, to be spliced.
+        /// Its file has landed and is to be spliced.
         case landed
-        /// As `landed`, but the download cannot take it now.
+        /// As `landed`, but the download cannot accept the file now.
         case postponed
     }
 
@@ -32,18 +32,18 @@ package struct HandoverMachine: Sendable {
 
     private let limits: HandoverLimits
     private var entries: [LeaseNumber: Entry]
-    /// Downloads that are to rest, among them those whose tasks are not known yet.
+    /// Downloads whose tasks are to be cancelled, including downloads whose tasks are not known yet.
     private var resting: Set<DownloadID> = []
-    /// Landed files of no lease.
+    /// Landed files without a lease.
     private let strays: [LeaseNumber]
-    /// Wakes whose completion handlers are to be called.
+    /// The number of wakes whose completion handlers are still to be called.
     private var wakes = 0
-    /// The last time at which the session said that all events were delivered.
+    /// The last time at which the session reported that all events were delivered.
     private var drainedAt: Duration?
-    /// Whether it has said so for the batch and the wake at hand.
+    /// Whether the session has reported that for the current batch and wake.
     private var isDrained = false
 
-    /// Begins with the stored leases, and with the numbers of the files that have landed.
+    /// Creates a machine from the stored leases and the numbers of the landed files.
     package init(
         _ book: LeaseBook = .empty, landed: [LeaseNumber] = [], limits: HandoverLimits = HandoverLimits(),
         at now: Duration = .zero
@@ -60,7 +60,7 @@ package struct HandoverMachine: Sendable {
 
     // MARK: Queries
 
-    /// The present leases, as they are to be stored.
+    /// The current leases, in the form in which they are stored.
     package var book: LeaseBook { LeaseBook(entries.values.map(\.lease)) ?? .empty }
 
     package var leases: [Lease] { book.leases }
@@ -70,22 +70,22 @@ package struct HandoverMachine: Sendable {
         RangeSet(entries.values.lazy.filter { $0.lease.download == download }.map(\.lease.reserved))
     }
 
-    /// Whether the system has bytes of a download, or may still fetch some.
+    /// Whether the system has received bytes of a download, or may still fetch some.
     package func hasLeases(of download: DownloadID) -> Bool {
         entries.values.contains { $0.lease.download == download }
     }
 
-    /// Whether a file of a download has landed that waits to be spliced.
+    /// Whether a landed file of a download waits to be spliced.
     package func hasLanded(_ download: DownloadID) -> Bool {
         entries.values.contains { $0.lease.download == download && ($0.stage == .landed || $0.stage == .postponed) }
     }
 
-    /// Whether a lease has no task that is known.
+    /// Whether any lease has no known task.
     package var isMissingTask: Bool {
         entries.values.contains { if case .missing = $0.stage { true } else { false } }
     }
 
-    /// Returns the lease that a file which is landing is for; `nil` if the file is not wanted.
+    /// Returns the lease for a file that is landing; `nil` if the file is not wanted.
     package func lease(ofLanding task: SystemTask) -> Lease? {
         guard let entry = entry(of: task) else { return nil }
         switch entry.stage {
@@ -101,7 +101,7 @@ package struct HandoverMachine: Sendable {
         strays.map { .discard($0) } + splices(of: [.landed])
     }
 
-    /// Returns the actions for the files whose download could not take them before.
+    /// Returns the actions for the files that their download could not accept before.
     package mutating func retried(_ download: DownloadID) -> [HandoverAction] {
         let found = splices(of: [.postponed], download)
         for case .splice(let lease) in found { entries[lease.number]?.stage = .landed }
@@ -119,26 +119,27 @@ package struct HandoverMachine: Sendable {
 
     /// The leases of one batch.
     package struct Batch: Sendable, Hashable {
-        /// The requests of the tasks, which are begun together after the actions.
+        /// The requests of the tasks, which are started together after the actions.
         package var requests: [LeasedRequest] = []
         /// Why a download, or the rest of it, stays with the app.
         package var refusals: [DownloadID: HandoverRefusal] = [:]
         package var actions: [HandoverAction] = []
     }
 
-    /// Leases the missing ranges of the candidates, which are in the order of the queue. The app is about to be suspended,
-    /// and its own connections have ended: tasks that are begun later, in the background, wait longer and longer.
+    /// Leases the missing ranges of the candidates, in the order of the queue. Called when the app is about to be
+    /// suspended and its own connections have ended. Tasks that are started later, in the background, are delayed more
+    /// and more by the system.
     ///
     /// - Parameters:
     ///   - candidates: The downloads, each once.
-    ///   - space: The number of bytes that may land, beside the part files; `nil` for any.
-    ///   - random: The source of the leases' numbers.
+    ///   - space: The number of bytes that may land, in addition to the part files; `nil` for no limit.
+    ///   - random: The source of the leases' random numbers.
     package mutating func handOver(
         _ candidates: [HandoverCandidate], space: ByteCount? = nil, using random: inout some RandomNumberGenerator
     ) -> Batch {
         isDrained = false
         resting.subtract(candidates.map(\.download))
-        // What has landed takes its space already.
+        // Landed files already occupy their space.
         var space = space.map { space in
             entries.values.reduce(space) {
                 $1.stage == .landed || $1.stage == .postponed ? $0 : $0 - ($1.lease.bytes ?? 0)
@@ -172,17 +173,17 @@ package struct HandoverMachine: Sendable {
         return batch
     }
 
-    /// The task of a lease has begun.
+    /// The task of a lease has started.
     package mutating func began(_ number: LeaseNumber, task: Int) {
         switch entries[number]?.stage {
-        // A list that was made before the task began does not have it.
+        // A list of tasks from before the task's start does not contain it.
         case .planned, .missing: entries[number]?.stage = .running(task: task, received: 0)
-        // Its first events have been faster.
+        // The first events of the task arrived before this one.
         case .running, .returning, .landed, .postponed, nil: break
         }
     }
 
-    /// The leases could not be stored, and no task of them was begun.
+    /// The leases could not be stored, and none of their tasks was started.
     package mutating func notBegun(_ numbers: [LeaseNumber]) {
         for number in numbers where entries[number]?.stage == .planned { entries[number] = nil }
     }
@@ -198,7 +199,7 @@ package struct HandoverMachine: Sendable {
         }
     }
 
-    /// The file of a lease is in place.
+    /// The file of a lease has landed.
     package mutating func landed(_ number: LeaseNumber) -> [HandoverAction] {
         guard let entry = entries[number] else { return [.discard(number)] }
         entries[number]?.stage = .landed
@@ -219,7 +220,7 @@ package struct HandoverMachine: Sendable {
         }
     }
 
-    /// All events of the session have been delivered.
+    /// The session has delivered all its events.
     package mutating func drained(at now: Duration) -> [HandoverAction] {
         drainedAt = now
         isDrained = true
@@ -228,8 +229,8 @@ package struct HandoverMachine: Sendable {
 
     // MARK: Listing and taking back
 
-    /// Compares the leases with the tasks that the session lists. Tasks of no lease are cancelled. A lease without a task
-    /// is void after a while, or at once if all events were delivered since it had none.
+    /// Compares the leases with the tasks that the session lists. Tasks without a lease are cancelled. A lease without
+    /// a task ends after a while, or at once if all events were delivered since its task went missing.
     package mutating func listed(_ tasks: [SystemTask], at now: Duration) -> [HandoverAction] {
         var actions: [HandoverAction] = []
         var found: Set<LeaseNumber> = []
@@ -262,13 +263,13 @@ package struct HandoverMachine: Sendable {
         return actions
     }
 
-    /// The app is in the foreground: tasks that have received most of their bytes stay, the others are cancelled. The range
-    /// of a cancelled task is the app's again once the task has ended.
+    /// The app is in the foreground. Tasks that have received most of their bytes continue; the others are cancelled.
+    /// The range of a cancelled task returns to the app once the task has ended.
     package mutating func cameToForeground(_ tasks: [SystemTask], at now: Duration) -> [HandoverAction] {
         var actions = listed(tasks, at: now)
         for entry in sorted {
             guard case .running(let task, let received) = entry.stage else { continue }
-            // A task that has received more than its range has another file.
+            // A task that has received more than its range is fetching a different file.
             let bytes = entry.lease.bytes
             if let bytes, received <= bytes, Double(received) > limits.keptShare * Double(bytes) { continue }
             entries[entry.lease.number]?.stage = .returning(task: task)
@@ -277,8 +278,8 @@ package struct HandoverMachine: Sendable {
         return actions
     }
 
-    /// A download is to rest until it is handed over again: its tasks are cancelled, now or when they are listed, and files
-    /// that have landed stay.
+    /// Stops a download until it is handed over again: its tasks are cancelled, now or when they are listed. Landed
+    /// files are kept.
     package mutating func takeBack(_ download: DownloadID) -> [HandoverAction] {
         if hasLeases(of: download) { resting.insert(download) }
         return sorted.filter { $0.lease.download == download }.compactMap { entry in
@@ -288,7 +289,7 @@ package struct HandoverMachine: Sendable {
         }
     }
 
-    /// A download is not listed any more.
+    /// A download is no longer listed.
     package mutating func withdrew(_ download: DownloadID) -> [HandoverAction] {
         var actions: [HandoverAction] = []
         for entry in sorted where entry.lease.download == download {
@@ -321,13 +322,13 @@ package struct HandoverMachine: Sendable {
 
     // MARK: Wakes
 
-    /// The system has resumed or started the app for its session, and waits for a completion handler to be called.
+    /// The system has resumed or started the app for its session, and waits for its completion handler to be called.
     package mutating func woken() -> [HandoverAction] {
         wakes += 1
         return completion()
     }
 
-    /// The time that the system gives is nearly over: files that are left are spliced at the next start.
+    /// The time that the system grants is nearly over. Files that are left are spliced at the next start.
     package mutating func timeIsUp() -> [HandoverAction] {
         guard wakes > 0 else { return [] }
         (wakes, isDrained) = (0, false)

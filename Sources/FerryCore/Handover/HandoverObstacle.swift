@@ -6,42 +6,42 @@ package import HTTPTypes
     package import struct Foundation.Date
 #endif
 
-/// A property of a download that the system's session cannot honour.
+/// A property of a download that the system's background session cannot honour.
 package enum HandoverObstacle: String, Error, Sendable, Hashable, Codable, CaseIterable {
-    /// A rate limit, of the download or of the manager.
+    /// A rate limit on the download or the manager.
     case rateLimit
-    /// A budget of the host or the domain.
+    /// A budget for the host or the domain.
     case hostBudget
-    /// A proxy that Ferry was given: the system uses its own settings.
+    /// A proxy of the download or the manager: the system uses its own settings.
     case proxy
-    /// Certificates in place of the system's.
+    /// Certificates that replace the system's.
     case certificates
-    /// Certificates are not verified: the system always verifies them.
+    /// Disabled certificate verification: the system always verifies certificates.
     case insecure
-    /// One IP version: the system chooses.
+    /// A restriction to one IP version: the system chooses by itself.
     case addressFamily
-    /// Several sources: only the one that is leased would be used.
+    /// Several sources: only the leased one would be used.
     case mirrors
     /// An `http` URL, which the system refuses unless the app permits it (App Transport Security).
     case unencrypted
-    /// Private addresses are refused: the system does not say where it connects to.
+    /// A ban on private addresses: the system does not report the address that it connects to.
     case privateAddresses
     /// A maximum size, while the size is unknown.
     case maxBytes
-    /// The destination is a stream.
+    /// A stream as the destination.
     case stream
-    /// An `s3` URL, whose requests are signed one by one.
+    /// An `s3` URL, whose requests have to be signed one by one.
     case object
-    /// A user name and password: the system would store them, and they may be needed in a challenge.
+    /// A user name and password: the system would store them, and a challenge may require them.
     case credentials
     /// Cookies for this URL.
     case cookies
-    /// Secret headers, and a redirect that left their origin: the system would send them along.
+    /// Secret headers, together with a redirect that left their origin: the system would send the headers there.
     case secretsAcrossOrigins
 
-    /// Whether a download may say that it is handed over nevertheless.
+    /// Whether a download may request to be handed over despite the obstacle.
     ///
-    /// Not if nothing could be fetched, a secret could reach another server, or a protection would be lost.
+    /// False if nothing could be fetched, a secret could reach another server, or a protection would be lost.
     package var mayBeAccepted: Bool {
         switch self {
         case .rateLimit, .hostBudget, .proxy, .certificates, .insecure, .addressFamily, .mirrors, .unencrypted: true
@@ -49,12 +49,12 @@ package enum HandoverObstacle: String, Error, Sendable, Hashable, Codable, CaseI
         }
     }
 
-    /// Returns what the request and its settings demand that the system cannot honour, secrets aside.
+    /// Returns the demands of the request and its settings that the system cannot honour, apart from secrets.
     ///
     /// - Parameters:
     ///   - settings: The manager's settings with the rules of the request.
     ///   - url: The URL that the task would request.
-    ///   - total: The size of the whole, if it is known.
+    ///   - total: The size of the whole file, if it is known.
     ///   - isLimited: Whether the manager limits the rate of all downloads.
     ///   - hasBudget: Whether the host or its domain has a budget.
     package static func demands(
@@ -81,9 +81,10 @@ package enum HandoverObstacle: String, Error, Sendable, Hashable, Codable, CaseI
 
 /// The URL and the fields of the requests that the system makes for one download.
 package struct HandoverTarget: Sendable, Hashable {
-    /// The URL that answered last, without user info.
+    /// The URL of the last response, without user info.
     package let url: DownloadURL
-    /// The fields of user and manager that may be sent to it, and User-Agent; none of those that concern ranges and codings.
+    /// The fields of user and manager that may be sent to it, and User-Agent, without fields that concern ranges and
+    /// codings.
     package let fields: HTTPFields
 
     package init(url: DownloadURL, fields: HTTPFields = HTTPFields()) {
@@ -91,7 +92,7 @@ package struct HandoverTarget: Sendable, Hashable {
         self.fields = fields
     }
 
-    /// Fields that are Ferry's, or the system's own.
+    /// Fields that only Ferry or the system sets.
     private static let reserved: Set<String> = [
         "host", "connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer",
         "transfer-encoding", "upgrade", "content-length", "expect", "range", "if-range", "accept-encoding",
@@ -100,9 +101,9 @@ package struct HandoverTarget: Sendable, Hashable {
     /// Chooses the target, and the fields that the system may store and send with it.
     ///
     /// - Parameters:
-    ///   - source: The download's URL at which the chain of redirects began.
-    ///   - target: The URL that answered; `nil` for the source, or if nothing is known yet.
-    ///   - isDirect: Whether the source is known to redirect nowhere.
+    ///   - source: The download's URL at which the chain of redirects starts.
+    ///   - target: The URL that responded; `nil` for the source, or if it is not known yet.
+    ///   - isDirect: Whether the source is known not to redirect.
     ///   - settings: The manager's settings with the rules of the request.
     package static func choose(
         for request: DownloadRequest, source: DownloadURL, target: DownloadURL?, isDirect: Bool,

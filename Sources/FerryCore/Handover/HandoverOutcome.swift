@@ -1,9 +1,9 @@
-/// A task of the system's session.
+/// A task of the system's background session.
 package struct SystemTask: Sendable, Hashable {
     package let id: Int
-    /// The description that the task was begun with.
+    /// The description that the task was created with.
     package let ticket: String?
-    /// The received bytes, as far as the system tells.
+    /// The number of received bytes, according to the system.
     package let received: ByteCount
 
     package init(id: Int, ticket: String?, received: ByteCount = 0) {
@@ -13,7 +13,7 @@ package struct SystemTask: Sendable, Hashable {
     }
 }
 
-/// The error of a task of the system.
+/// The error of a task in the system's session.
 package struct SystemFailure: Error, Sendable, Hashable {
     /// The code in `NSURLErrorDomain`.
     package let code: Int
@@ -28,7 +28,7 @@ package struct SystemFailure: Error, Sendable, Hashable {
     /// NSURLErrorCancelled.
     package static let cancelled = -999
 
-    /// Why the system ended the task; `nil` if the transfer itself failed.
+    /// The reason why the system ended the task; `nil` if the transfer itself failed.
     package var stop: SystemStop? {
         switch (code, reason) {
         case (Self.cancelled, 0): .forceQuit
@@ -42,40 +42,40 @@ package struct SystemFailure: Error, Sendable, Hashable {
     }
 }
 
-/// Why the system ended a task, without any fault of the server, the network or the app.
+/// The reason why the system ended a task when neither the server nor the network nor the app failed.
 package enum SystemStop: String, Sendable, Hashable, CaseIterable {
     /// The user has removed the app from the list of running apps.
     case forceQuit
     /// Background activity is disabled for the app.
     case updatesDisabled
-    /// The system was short of resources.
+    /// The system lacked resources.
     case noResources
-    /// Cancelled, for no stated reason.
+    /// The task was cancelled without a stated reason.
     case cancelled
-    /// The service that transfers was not reachable (-995, -996, -997).
+    /// The system's transfer service was unreachable (-995, -996, -997).
     case serviceLost
-    /// No network, or none that may be used (-1009, -1018, -1020).
+    /// No network was available, or none that may be used (-1009, -1018, -1020).
     case offline
 }
 
 /// The end of a lease.
 package enum LeaseOutcome: Hashable, Sendable {
-    /// The journal claims its bytes; so many were missing.
+    /// The journal claims the bytes; this many of them were missing.
     case claimed(ByteCount)
-    /// Its bytes had been claimed before.
+    /// The bytes had been claimed before.
     case repeated
     case refused(LandedRefusal)
     /// The app has taken the range back.
     case takenBack
     case stopped(SystemStop)
-    /// The transfer failed with this code, after all attempts of the system.
+    /// The transfer failed with this code, after all attempts by the system.
     case failed(code: Int)
-    /// The system has no such task, or its task ended without a file.
+    /// The system has no such task, or the task ended without a file.
     case lost
-    /// The download is not listed any more.
+    /// The download is no longer listed.
     case withdrawn
 
-    /// Whether the end counts as an attempt of the download. A crash of the app it never is.
+    /// Whether the end counts as an attempt of the download. It never counts as a crash of the app.
     package var isAttempt: Bool {
         switch self {
         case .failed: true
@@ -100,9 +100,9 @@ package struct LeaseEnd: Hashable, Sendable {
     }
 }
 
-/// A command of ``HandoverMachine``. Those of one event are executed in their order.
+/// A command of ``HandoverMachine``. The commands of one event are executed in order.
 package enum HandoverAction: Hashable, Sendable {
-    /// Cancel this task; its end will be told.
+    /// Cancel this task; its end will be reported.
     case cancel(task: Int)
     /// Splice the landed file of this lease, then call ``HandoverMachine/spliced(_:_:)``.
     case splice(Lease)
@@ -110,15 +110,15 @@ package enum HandoverAction: Hashable, Sendable {
     case report(LeaseEnd)
     /// Store the leases durably before the next action.
     case save(LeaseBook)
-    /// Remove the landed file of this number, if there is one.
+    /// Remove the landed file with this number, if it exists.
     case discard(LeaseNumber)
-    /// Call the completion handlers of the system's wakes, each once.
+    /// Call the completion handler of each wake once.
     case complete
 }
 
-/// What splicing a landed file came to.
+/// The result of splicing a landed file.
 package enum SpliceResult: Hashable, Sendable {
     case ended(LeaseOutcome)
-    /// The download cannot take bytes now; its next run settles that first.
+    /// The download cannot accept bytes now; its next run resolves that first.
     case postponed
 }

@@ -1,5 +1,5 @@
 extension HandoverObstacle {
-    /// What the download demands.
+    /// The demand of the download that the system cannot honour.
     package var phrase: ErrorPhrase {
         switch self {
         case .rateLimit: ErrorPhrase(.demandsRateLimit)
@@ -22,7 +22,8 @@ extension HandoverObstacle {
 }
 
 extension HandoverRefusal {
-    /// The sentence of an event; `nil` if there is nothing to say: no byte is missing, or only tasks are.
+    /// The sentence of an event; `nil` if there is nothing to report, because no bytes are missing or only tasks are
+    /// lacking.
     package var phrase: ErrorPhrase? {
         switch self {
         case .obstacle(let obstacle): ErrorPhrase(.staysWithApp, obstacle.phrase)

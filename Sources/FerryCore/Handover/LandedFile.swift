@@ -6,27 +6,27 @@ import HTTPTypes
     package import struct Foundation.Date
 #endif
 
-/// What is stored with a file that the system has fetched, until it is spliced.
+/// The facts that are stored with a file that the system has fetched, until it is spliced.
 ///
 /// Decoding checks every value: the facts are read from an attribute of a file.
 package struct LandedFacts: Hashable, Sendable {
     package static let currentVersion = 1
-    /// The maximum size of the stored form in bytes, so that it fits into the inode or one block beside it.
+    /// The maximum size of the stored form in bytes, so that it fits into the inode or into one additional block.
     package static let maxBytes = 3_072
     /// The maximum size of a field's value in bytes; longer ones are dropped.
     static let maxValueBytes = 1_100
-    /// The fields that decide, in the order in which they are kept while there is room.
+    /// The fields that affect the verdict, in the order in which they are kept while there is room.
     private static let kept: [HTTPField.Name] = [
         .contentRange, .eTag, .lastModified, .contentLength, .contentEncoding, .date, .contentType, .retryAfter,
         .transferEncoding, .acceptRanges, .contentDisposition,
     ]
 
-    /// The status, and the fields that decide.
+    /// The status, and the fields that affect the verdict.
     package let head: ResponseHead
-    /// The boot during which the file landed, while its bytes are not synced; `nil` if they are.
+    /// The boot during which the file landed, while its bytes are not synced; `nil` once they are.
     package let unsyncedBoot: String?
 
-    /// Keeps what decides of a response head.
+    /// Keeps the parts of a response head that affect the verdict.
     package init(_ head: ResponseHead, unsyncedBoot: String?) {
         var fields = HTTPFields()
         var room = Self.maxBytes - 512
@@ -71,21 +71,21 @@ extension LandedFacts: Codable {
 
 /// Whether a landed file may be spliced into the partial content.
 ///
-/// The system is not believed more than a server: status, exact Content-Range, total, validator and length are checked
-/// as for a response that Ferry has read itself.
+/// The system's file is trusted no more than a server's response: status, exact Content-Range, total, validator and
+/// length are checked as for a response that Ferry has read itself.
 package enum LandedVerdict: Hashable, Sendable {
-    /// The file has the bytes of this range. `join` is the strength of joining them to the others.
+    /// The file contains the bytes of this range. `join` is the strength of joining them to the other bytes.
     case splice(Range<ByteCount>, Representation, join: Proof)
-    /// All bytes of the range are claimed already.
+    /// All bytes of the range are already claimed.
     case repeated
     case refused(LandedRefusal)
 
     /// Judges a landed file of `length` bytes.
     ///
     /// - Parameters:
-    ///   - held: What the journal claims, with the identity of it.
-    ///   - total: The size of the whole that the journal records.
-    ///   - acceptsUnproven: Whether the whole file may come without a strong validator.
+    ///   - held: The bytes that the journal claims, with their identity.
+    ///   - total: The size of the whole file in the journal.
+    ///   - acceptsUnproven: Whether the whole file may have no strong validator.
     package static func judge(
         _ head: ResponseHead, length: ByteCount, lease: Lease, held: PartialContent, total: ByteCount?,
         rules: ResumeRules, acceptsUnproven: Bool, now: Date
@@ -97,12 +97,12 @@ package enum LandedVerdict: Hashable, Sendable {
                 head, length: length, lease: lease, held: held, rules: rules, acceptsUnproven: acceptsUnproven,
                 now: now)
         }
-        // The partial content is of another identity than at the time of the lease.
+        // The partial content no longer has the identity that it had at the time of the lease.
         guard let validator = lease.validator, let present = held.identity.strongValidator,
             present.utf8.elementsEqual(validator.utf8), let total = held.identity.totalBytes, total == lease.total
         else { return .refused(.stale) }
         if held.ranges.holds(range) { return .repeated }
-        // The condition of the request: the server has another version.
+        // The condition of the request failed: the server has another version.
         if head.status == 412 { return .refused(.conditionFailed) }
         let verdict = ResponseVerdict.judge(head, asked: .range(range), now: now)
         let assessment = ResumePolicy.assess(verdict, held: held, rules: rules, ifRange: true)
@@ -110,7 +110,7 @@ package enum LandedVerdict: Hashable, Sendable {
             return .refused(.answered(assessment))
         }
         guard sent == range else { return .refused(.otherRange(sent)) }
-        // If-Range alone proves nothing here: Ferry has not seen the request that was answered last.
+        // If-Range proves nothing here, because Ferry has not seen the request that was answered last.
         guard representation.identity.totalBytes == total,
             case .same = IdentityComparison.compare(
                 known: held.identity, offered: representation.identity, strict: true)
@@ -123,18 +123,18 @@ package enum LandedVerdict: Hashable, Sendable {
         _ head: ResponseHead, length: ByteCount, lease: Lease, held: PartialContent, rules: ResumeRules,
         acceptsUnproven: Bool, now: Date
     ) -> LandedVerdict {
-        // A kill may have come after the claim.
+        // The app may have been killed after the claim.
         if let total = held.identity.totalBytes, total > 0, held.ranges.holds(0..<total) { return .repeated }
         guard held.ranges.isEmpty else { return .refused(.overtaken) }
         let verdict = ResponseVerdict.judge(head, asked: .whole, now: now)
         let assessment = ResumePolicy.assess(
             verdict, held: PartialContent(identity: FileIdentity(), ranges: RangeSet()), rules: rules, ifRange: false)
         guard case .begin(let representation) = assessment else { return .refused(.answered(assessment)) }
-        // The system decodes a coded body, and a body without a length may have been cut off.
+        // The system decodes an encoded body, and a body without a length may have been cut off.
         guard !representation.isEncoded, let declared = representation.bodyBytes, declared > 0 else {
             return .refused(.unproven)
         }
-        // No name is at hand that could promise a page (``PagePolicy``).
+        // There is no name here that could indicate a web page (``PagePolicy``).
         if representation.isPage, !rules.trust.acceptsHTML {
             return .refused(.answered(.deadLink(Reason(.pageInstead), status: head.status)))
         }
@@ -142,7 +142,7 @@ package enum LandedVerdict: Hashable, Sendable {
         if let total = lease.total ?? held.identity.totalBytes, total != declared {
             return .refused(.answered(.changed(Reason(.sizeChanged, "\(total)", "\(declared)"), representation)))
         }
-        // The system repeats requests by itself: the body may have been joined from several responses.
+        // The system repeats requests by itself, so the body may have been joined from several responses.
         let identity = representation.identity
         let join: Proof = identity.strongValidator != nil ? .strong : identity.hasValidator ? .weak : .none
         guard join == .strong || acceptsUnproven else { return .refused(.unproven) }
@@ -152,23 +152,23 @@ package enum LandedVerdict: Hashable, Sendable {
 
 /// The reason why a landed file is not spliced. Its range is missing again, and nothing else has changed.
 package enum LandedRefusal: Hashable, Sendable {
-    /// The partial content is of another identity than the lease.
+    /// The partial content has another identity than the lease.
     case stale
-    /// The whole file landed, and the app has fetched bytes meanwhile.
+    /// The whole file landed, but the app has fetched bytes in the meantime.
     case overtaken
-    /// The response is of other bytes of the file.
+    /// The response contains other bytes of the file.
     case otherRange(Range<ByteCount>)
-    /// The server has another version of the file: the request was conditional, and nothing was fetched.
+    /// The server has another version of the file: the request was conditional, so nothing was fetched.
     case conditionFailed
-    /// The response does not say enough about what it is of, or proves less than the download demands.
+    /// The response does not identify its content sufficiently, or proves less than the download demands.
     case unproven
-    /// The file has another length than the response.
+    /// The length of the file differs from the response's.
     case wrongLength(ByteCount)
-    /// What the resume rules make of the response: the next request of the app decides.
+    /// The result of the resume rules for the response; the app's next request decides.
     case answered(Assessment)
-    /// The file landed before a restart of the system, and its bytes were not synced.
+    /// The file landed before the system restarted, and its bytes had not been synced.
     case notSynced
-    /// The facts or the bytes cannot be read, or the file is of another user.
+    /// The facts or the bytes cannot be read, or the file belongs to another user.
     case damaged
 
     /// Whether the response shows that the file on the server has changed.

@@ -1,4 +1,4 @@
-/// The random number of a lease. It names the lease in a task of the system, and the file that landed for it.
+/// The random number of a lease. It identifies the lease in a task of the system, and the file that landed for it.
 package struct LeaseNumber: RawRepresentable, Hashable, Sendable, Comparable, CustomStringConvertible {
     package let rawValue: UInt64
     package init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -21,23 +21,23 @@ package struct LeaseNumber: RawRepresentable, Hashable, Sendable, Comparable, Cu
 
 /// A part of a download that one task of the system fetches while the app is suspended.
 ///
-/// A lease is no claim: it says what was requested, and nothing about bytes on the disk.
+/// A lease is not a claim: it records a request, and nothing about the bytes on the disk.
 package struct Lease: Hashable, Sendable {
-    /// The longest identifier of a download, in bytes of UTF-8, as for requests.
+    /// The maximum length of a download's identifier in bytes of UTF-8, as for requests.
     package static let maxIDBytes = 256
-    /// The longest validator in bytes: an ``EntityTag`` with its quotes, or a date.
+    /// The maximum length of a validator in bytes: an ``EntityTag`` with its quotes, or a date.
     package static let maxValidatorBytes = 1026
 
     package let number: LeaseNumber
     package let download: DownloadID
-    /// The requested bytes, not empty; `nil` for the whole file, of which nothing was present.
+    /// The requested bytes, not empty; `nil` for the whole file, if no part of it was present.
     package let range: Range<ByteCount>?
     /// The strong validator that the request sent as If-Range; `nil` for the whole file.
     package let validator: String?
-    /// The size of the whole in bytes; `nil` if it was unknown.
+    /// The size of the whole file in bytes; `nil` if it was unknown.
     package let total: ByteCount?
 
-    /// Creates a lease; `nil` if its values contradict each other, or are out of bounds.
+    /// Creates a lease; `nil` if its values contradict each other or are out of bounds.
     package init?(
         number: LeaseNumber, download: DownloadID, range: Range<ByteCount>?, validator: String?, total: ByteCount?
     ) {
@@ -45,7 +45,7 @@ package struct Lease: Hashable, Sendable {
             total?.isSize ?? true
         else { return nil }
         if let range {
-            // A range is leased only with what proves its bytes.
+            // A range is leased only with a validator that proves its bytes.
             guard let validator, Self.isStrong(validator), let total, range.lowerBound >= 0, !range.isEmpty,
                 range.upperBound <= total
             else { return nil }
@@ -59,10 +59,10 @@ package struct Lease: Hashable, Sendable {
         self.total = total
     }
 
-    /// The number of bytes that were requested; `nil` if it is unknown.
+    /// The number of requested bytes; `nil` if it is unknown.
     package var bytes: ByteCount? { range.map { $0.upperBound - $0.lowerBound } ?? total }
 
-    /// The bytes that the lease keeps from other transfers.
+    /// The bytes that the lease reserves, so that other transfers do not fetch them.
     package var reserved: Range<ByteCount> { range ?? 0..<(total ?? ByteCount.bound) }
 
     private static func isStrong(_ validator: String) -> Bool {
@@ -108,7 +108,8 @@ extension Lease: Codable {
     }
 }
 
-/// The description of a task of the system: `ferry-lease 1 NUMBER DOWNLOAD`. It contains no path and no secret.
+/// The description of a task in the system's session: `ferry-lease 1 NUMBER DOWNLOAD`. It contains no path and no
+/// secret.
 package struct LeaseTicket: Hashable, Sendable {
     package let number: LeaseNumber
     package let download: DownloadID
@@ -117,7 +118,7 @@ package struct LeaseTicket: Hashable, Sendable {
 
     package var text: String { "ferry-lease 1 \(number) \(download)" }
 
-    /// Parses ``text``; `nil` for anything else, such as the description of a task of the app.
+    /// Parses ``text``; `nil` for anything else, such as the description of one of the app's own tasks.
     package init?(_ text: String) {
         guard text.utf8.count <= Lease.maxIDBytes + 64 else { return nil }
         let words = text.utf8.split(separator: UInt8(ascii: " "), maxSplits: 3, omittingEmptySubsequences: false)
@@ -130,13 +131,13 @@ package struct LeaseTicket: Hashable, Sendable {
     }
 }
 
-/// All leases of a manager, as they are stored: before tasks begin, and after each lease has ended.
+/// All leases of a manager, in the form in which they are stored before tasks start and after each lease has ended.
 ///
-/// Decoding checks every value; a book that breaks a rule is refused as a whole. Its tasks are then unknown and are
-/// cancelled, and the ranges are fetched by the app.
+/// Decoding checks every value; a book that breaks a rule is refused as a whole. The tasks of its leases are then
+/// unknown and are cancelled, and the app fetches their ranges.
 package struct LeaseBook: Hashable, Sendable, Codable {
     package static let currentVersion = 1
-    /// The maximum number of leases: more than the tasks that are begun in one batch.
+    /// The maximum number of leases, more than the tasks that are started in one batch.
     package static let maxLeases = 128
     /// The maximum size of the stored form in bytes.
     package static let maxBytes = 512 * 1024
@@ -144,7 +145,7 @@ package struct LeaseBook: Hashable, Sendable, Codable {
     /// Ascending by number.
     package let leases: [Lease]
 
-    /// Creates a book; `nil` for too many leases, a number that occurs twice, or overlapping leases of one download.
+    /// Creates a book; `nil` for too many leases, a duplicate number, or overlapping leases of one download.
     package init?(_ leases: [Lease]) {
         guard leases.count <= Self.maxLeases, Set(leases.map(\.number)).count == leases.count else { return nil }
         var reserved: [DownloadID: RangeSet<ByteCount>] = [:]

@@ -1,14 +1,15 @@
-/// A metric of a program that uses Ferry, named by Prometheus' conventions: `_total` for counters, base units, seconds and bytes.
+/// A metric of a program that uses Ferry, named by Prometheus conventions: `_total` for counters, seconds and bytes as
+/// base units.
 ///
-/// ``ofDownloads`` has those that a manager gives to its metrics system
-/// (``DownloadManager/Configuration/ServerOptions/metrics``), for a backend that wants a help text or the bounds of buckets
-/// beside the name.
+/// ``ofDownloads`` lists the metrics that a manager reports to its metrics system
+/// (``DownloadManager/Configuration/ServerOptions/metrics``). Use it for a backend that needs a help text or bucket
+/// bounds in addition to the name.
 public struct Metric: Sendable, Hashable {
-    /// What the values of a metric are.
+    /// The type of a metric's values.
     public enum Kind: String, Sendable, Hashable {
-        /// A number that rises from zero.
+        /// A number that only increases, starting at zero.
         case counter
-        /// A number that rises and falls.
+        /// A number that increases and decreases.
         case gauge
         /// Times in seconds, counted in buckets.
         case histogram
@@ -16,7 +17,7 @@ public struct Metric: Sendable, Hashable {
 
     /// The name, such as `ferry_requests_total`.
     public let name: String
-    /// What its values are.
+    /// The type of the metric's values.
     public let kind: Kind
     /// The names of the labels, in the order in which their values are given.
     public let labels: [String]
@@ -48,8 +49,8 @@ public struct Metric: Sendable, Hashable {
 }
 
 extension Metric {
-    /// The metrics that a manager gives to its metrics system when something happens: counters and histograms.
-    /// `docs/metrics.md` says what the values of their labels are.
+    /// The counters and histograms that a manager reports to its metrics system. `docs/metrics.md` lists the values of
+    /// their labels.
     public static let ofDownloads: [Metric] = [
         .receivedBytes, .requests, .firstByte, .sync, .checkpoint, .added, .ended, .interrupted, .duration, .catalogue,
     ]

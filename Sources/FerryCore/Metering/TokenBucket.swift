@@ -1,14 +1,14 @@
-/// A rate limiter that returns the delay after bytes were taken. Time is an argument.
+/// A rate limiter that returns a delay after bytes were taken. Time is an argument.
 ///
-/// Invariant: in any interval of t seconds at most rate · (t + burst) bytes pass, plus the last piece taken. Bytes are
-/// paid for after they have arrived, so a caller waits for the returned delay before it takes more. Pieces should be at
-/// most ``preferredPiece``, to keep the last piece small.
+/// Invariant: in any interval of t seconds, at most rate · (t + burst) bytes pass, plus the last piece taken. Bytes are
+/// paid for after they have arrived, so a caller waits for the returned delay before it takes more. Pieces should not
+/// be larger than ``preferredPiece``, to keep the last piece small.
 package struct TokenBucket: Sendable, Hashable {
     /// The rate in bytes per second; `nil` for no limit.
     package private(set) var bytesPerSecond: ByteCount?
-    /// Unused time that may be made up for, in seconds.
+    /// The unused time that may be made up for, in seconds.
     private let burst: Double
-    /// The time in seconds at which all bytes taken are paid for; `nil` before the first.
+    /// The time in seconds at which all taken bytes are paid for; `nil` before the first.
     private var paidUntil: Double?
 
     /// The maximum delay returned, for any amount.
@@ -24,7 +24,8 @@ package struct TokenBucket: Sendable, Hashable {
         self.burst = max(0, MonotonicTime.seconds(burst))
     }
 
-    /// Takes bytes that have arrived or are about to; returns the delay before the next ones, zero for no limit.
+    /// Takes bytes that have arrived or are about to arrive. Returns the delay before the next ones, zero if there is
+    /// no limit.
     ///
     /// Several callers may share a bucket; each waits for its own delay.
     ///
@@ -38,7 +39,7 @@ package struct TokenBucket: Sendable, Hashable {
         return end > time ? .nanoseconds(Int64(((end - time) * 1e9).rounded())) : .zero
     }
 
-    /// Returns the delay until all bytes taken are paid for.
+    /// Returns the delay until all taken bytes are paid for.
     package func delay(at now: Duration) -> Duration {
         guard bytesPerSecond != nil, let paidUntil else { return .zero }
         let wait = paidUntil - MonotonicTime.seconds(now)
@@ -55,13 +56,13 @@ package struct TokenBucket: Sendable, Hashable {
         if let old = bytesPerSecond, let new = newRate, let paid = paidUntil, paid > time {
             paidUntil = time + min(1, (paid - time) * Double(old) / Double(new))
         } else {
-            // A change from unlimited to limited leaves no saved burst either.
+            // A change from unlimited to limited leaves no unused time to make up for.
             paidUntil = newRate == nil ? nil : bytesPerSecond == nil ? time : paidUntil
         }
         bytesPerSecond = newRate
     }
 
-    /// The piece size that keeps the rate even: 20 ms' worth, 1 KiB to 1 MiB; `nil` for no limit.
+    /// The piece size that keeps the rate even: the bytes of 20 ms, between 1 KiB and 1 MiB; `nil` for no limit.
     package var preferredPiece: Int? {
         bytesPerSecond.map { Int(min(1 << 20, max(1 << 10, $0 / 50))) }
     }

@@ -6,11 +6,11 @@
 
 /// The value of a Content-Disposition field (RFC 6266).
 package enum ContentDisposition {
-    /// Returns the suggested file name, decoded but not yet safe: see ``SafeName``.
+    /// Returns the suggested file name, decoded but not sanitized; see ``SafeName``.
     ///
     /// In order of preference: `filename*` in its declared charset (RFC 8187); a percent-encoded `filename`, as UTF-8
-    /// or GB 18030; `filename` as it is. Skipped: parameters with several different values, without their closing
-    /// quote, in an unknown charset, or damaged (U+FFFD). `nil` when none is usable.
+    /// or GB 18030; `filename` as it is. A parameter is skipped if it has several different values, lacks its closing
+    /// quote, has an unknown charset, or is damaged (U+FFFD). `nil` if no parameter is usable.
     ///
     /// In quotes, a backslash escapes only a quote or another backslash (RFC 9110 §5.6.4); elsewhere it is kept as part
     /// of a Windows path.
@@ -75,8 +75,8 @@ extension ContentDisposition {
         return Array(ASCII.trimmed(value))
     }
 
-    /// Parses a quoted value; `nil` when the closing quote is missing or followed by more. Parsing then continues after
-    /// the next semicolon, which may begin a valid parameter.
+    /// Parses a quoted value; `nil` if the closing quote is missing or other text follows it. Parsing then continues
+    /// after the next semicolon, which may precede a valid parameter.
     private static func quoted(_ rest: inout ArraySlice<UInt8>) -> [UInt8]? {
         var value: [UInt8] = []
         var index = rest.startIndex + 1
@@ -103,9 +103,9 @@ extension ContentDisposition {
     }
 }
 
-/// Encoded words of mail, `=?charset?B?…?=` and `=?charset?Q?…?=` (RFC 2047), which some servers use for file names.
+/// Encoded words of email, `=?charset?B?…?=` and `=?charset?Q?…?=` (RFC 2047), which some servers use for file names.
 enum EncodedWord {
-    /// Decodes a text that consists of encoded words only; `nil` otherwise.
+    /// Decodes a text that consists only of encoded words; `nil` otherwise.
     static func decode(_ text: String) -> String? {
         guard text.utf8.hasPrefix("=?"), text.utf8.hasSuffix("?=") else { return nil }
         var output = ""

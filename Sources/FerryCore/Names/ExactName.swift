@@ -1,10 +1,10 @@
-/// Validation of file names that the user gave: accepted unchanged or rejected, as that of a record (``ReservedName``)
-/// is.
+/// Validation of file names that the user gave: they are accepted unchanged or rejected. The names of records
+/// (``ReservedName``) are rejected.
 package enum ExactName {
     /// The maximum length in bytes: with ``ReservedName/longestSuffix`` appended, the name fits into 255.
     package static let maxBytes = 255 - ReservedName.longestSuffix.utf8.count
 
-    /// Throws `invalidRequest` for a text that cannot be a file name.
+    /// Throws `invalidRequest` if the text is not a valid file name.
     package static func check(_ name: String) throws(DownloadError) {
         let problem: ErrorPhrase
         if name.isEmpty {
@@ -23,7 +23,7 @@ package enum ExactName {
         throw DownloadError(.invalidRequest, ErrorPhrase(.unusableName, String(name.prefix(40)), problem))
     }
 
-    /// Throws `invalidRequest` for the name of a record, which Ferry would believe when it is downloaded.
+    /// Throws `invalidRequest` for the name of a record, because Ferry would trust the downloaded file's content.
     package static func checkMeaning(_ name: String) throws(DownloadError) {
         guard ReservedName.record(name) != nil else { return }
         throw DownloadError(
@@ -33,7 +33,7 @@ package enum ExactName {
 }
 
 extension DownloadRequest.Destination {
-    /// Turns a directory with an exact name into the path of that file; other destinations are returned unchanged.
+    /// Returns the path of the file for a directory with an exact name; other destinations are returned unchanged.
     ///
     /// Throws `invalidRequest` for an invalid name.
     package func resolved() throws(DownloadError) -> DownloadRequest.Destination {
@@ -43,10 +43,10 @@ extension DownloadRequest.Destination {
     }
 }
 
-/// Lexical checks of paths below a permitted directory. Symbolic links are left to the file system layer.
+/// Lexical checks of paths below a permitted directory. The file system layer checks symbolic links.
 package enum PlaceBelow {
-    /// Splits a relative path into directory names; `nil` when one of them is empty, begins with a dot (hidden or
-    /// `..`), or contains a backslash or NUL.
+    /// Splits a relative path into directory names; `nil` if one of them is empty, begins with a dot (hidden or `..`),
+    /// or contains a backslash or NUL.
     package static func names(in path: String) -> [Substring]? {
         let names = path.split(at: "/", omittingEmptySubsequences: false)
         let isPlain = names.allSatisfy { name in
@@ -56,13 +56,14 @@ package enum PlaceBelow {
         return isPlain ? names : nil
     }
 
-    /// Returns the first of these directories that lexically equals or contains `place`, and the names that lead from
-    /// there to it; `nil` when there is none, or when ``names(in:)`` rejects the rest. All paths are absolute.
+    /// Returns the first of these directories that lexically equals or contains `place`, and the names of the path from
+    /// the directory to `place`. Returns `nil` if there is no such directory, or if ``names(in:)`` rejects the rest.
+    /// All paths are absolute.
     package static func root(of place: String, among allowed: [String]) -> (root: String, names: [Substring])? {
         for root in allowed where Paths.isPlace(place, in: root) {
             let rest = (place.dropping(prefix: root) ?? "").split(at: "/").joined(separator: "/")
             if rest.isEmpty { return (root, []) }
-            // Another root may lie deeper, behind a name that is hidden from this one.
+            // Another root may be deeper, below a name that is hidden here.
             if let names = names(in: rest) { return (root, names) }
         }
         return nil

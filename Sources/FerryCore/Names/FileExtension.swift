@@ -1,6 +1,6 @@
 /// Extensions of file names.
 package enum FileExtension {
-    /// Splits into `("name", ".ext")`; `.tar.gz` and the like are one extension.
+    /// Splits a name into `("name", ".ext")`; `.tar.gz` and similar endings are one extension.
     ///
     /// An extension is 1…20 bytes without white space after the last dot, which is not the first character of the name.
     package static func split(_ name: String) -> (stem: String, suffix: String) {

@@ -1,8 +1,8 @@
 extension GB18030 {
-    /// The characters of the two-byte codes in code order: leads 0x81…0xFE, each with the trails 0x40…0x7E and
-    /// 0x80…0xFE, without the user-defined zones; `_` where a code has no standard character.
+    /// The characters of the two-byte codes in code order: lead bytes 0x81…0xFE, each with the trail bytes 0x40…0x7E
+    /// and 0x80…0xFE, without the user-defined zones; `_` for a code without a standard character.
     ///
-    /// Source: GB 18030-2000, the part it shares with GBK. 22 046 characters.
+    /// Source: GB 18030-2000, the part that it shares with GBK. 22 046 characters.
     static let twoByteCharacters: StaticString = """
         丂丄丅丆丏丒丗丟丠両丣並丩丮丯丱丳丵丷丼乀乁乂乄乆乊乑乕乗乚乛乢乣乤乥乧乨乪乫乬乭乮乯乲乴乵乶乷乸乹乺乻乼乽乿亀亁亂亃亄亅亇亊亐亖亗亙亜亝亞亣亪亯亰亱亴亶亷亸亹亼亽亾仈仌仏仐仒仚仛仜仠仢仦仧仩仭仮仯仱仴仸仹仺仼仾伀伂伃伄\
         伅伆伇伈伋伌伒伓伔伕伖伜伝伡伣伨伩伬伭伮伱伳伵伷伹伻伾伿佀佁佂佄佅佇佈佉佊佋佌佒佔佖佡佢佦佨佪佫佭佮佱佲併佷佸佹佺佽侀侁侂侅來侇侊侌侎侐侒侓侕侖侘侙侚侜侞侟価侢侤侫侭侰侱侲侳侴侶侷侸侹侺侻侼侽侾俀俁係俆俇俈俉俋俌俍俒俓俔\

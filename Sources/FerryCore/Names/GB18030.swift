@@ -2,7 +2,7 @@
 ///
 /// The table is included because Foundation lacks this encoding on Linux; it is built on first use.
 enum GB18030 {
-    /// Decodes bytes; `nil` when any code has no standard character.
+    /// Decodes bytes; `nil` if any code has no standard character.
     static func decode(_ bytes: [UInt8]) -> String? {
         var scalars = String.UnicodeScalarView()
         var index = 0
@@ -26,8 +26,8 @@ enum GB18030 {
     private static func twoBytes(_ lead: UInt8, _ trail: UInt8) -> Unicode.Scalar? {
         guard trail >= 0x40, trail != 0x7F, trail != 0xFF else { return nil }
         let column = Int(trail) - (trail < 0x7F ? 0x40 : 0x41)
-        // Most leads have all 190 trails in the table; in the user-defined zones the upper 94 or the lower 96 are
-        // missing.
+        // Most lead bytes have all 190 trail bytes in the table; in the user-defined zones, the upper 94 or the lower
+        // 96 are missing.
         let row = Int(lead)
         let place: Int
         switch lead {

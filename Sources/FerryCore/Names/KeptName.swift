@@ -1,19 +1,20 @@
-/// Names of the files of a set: as the source has them, unless this system or Ferry takes them for something else.
+/// Names of the files in a set: unchanged, unless they have another meaning to this system or to Ferry.
 ///
-/// Changed are, in this order:
-/// - control, format and noncharacters, line separators, U+FFFD and the separators `/` and `\` of this and of other systems:
-///   each is replaced by `_`, as in ``SafeName``;
-/// - names of dots and blanks alone, which a file system that leaves them out takes for a directory: a `_` is appended;
-/// - a leading combining mark: a `_` is put before it;
-/// - names that mean something to Ferry (``ReservedName``): a `_` is appended, or takes the place of a leading dot;
-/// - names of more than ``maxBytes``: they are cut.
+/// Changes, in this order:
+/// - control, format and noncharacters, line separators, U+FFFD, and the separators `/` and `\` of this and other
+///   systems are replaced by `_`, as in ``SafeName``;
+/// - a `_` is appended to names of dots and spaces only, which a file system that drops these would take for a
+///   directory;
+/// - a `_` is put before a leading combining mark;
+/// - a `_` is appended to names that Ferry reserves (``ReservedName``), or replaces a leading dot;
+/// - names longer than ``maxBytes`` are cut.
 ///
-/// Every name of ``SafeName`` is also one of these.
+/// Every name that ``SafeName`` returns is also unchanged here.
 package enum KeptName {
-    /// The maximum length in bytes, of every common file system.
+    /// The maximum length in bytes that every common file system permits.
     static let maxBytes = 255
 
-    /// Returns the name in a set; `nil` for one that is empty or of a directory, and if no name is found.
+    /// Returns the name in a set; `nil` for an empty name or the name of a directory, and if no name can be made.
     ///
     /// Idempotent.
     package static func make(_ name: String) -> String? {
@@ -23,7 +24,7 @@ package enum KeptName {
             decoding: name.utf8.map { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") ? UInt8(ascii: "_") : $0 },
             as: UTF8.self)
         var current = SafeName.replacingUnsafe(separated, keepsPunctuation: true)
-        // Cutting can expose a name with a meaning, and mending that can make the name too long again.
+        // Cutting can produce a reserved name, and changing that name can make it too long again.
         for _ in 0..<8 {
             let next = SafeName.cut(mended(current), to: maxBytes)
             if next.utf8.elementsEqual(current.utf8) { return next }

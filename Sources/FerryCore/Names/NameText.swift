@@ -1,11 +1,11 @@
 /// Decoding of file names sent by servers.
 package enum NameText {
-    /// Decodes percent-decoded bytes as UTF-8, else as GB 18030; `nil` when they are neither.
+    /// Decodes percent-decoded bytes as UTF-8, otherwise as GB 18030; `nil` if they are neither.
     package static func decode(_ bytes: [UInt8]) -> String? {
         String(validating: bytes, as: UTF8.self) ?? GB18030.decode(bytes)
     }
 
-    /// Decodes bytes in a declared charset (case-insensitive); `nil` when they are invalid or the charset is unknown.
+    /// Decodes bytes in a declared charset (case-insensitive); `nil` if they are invalid or the charset is unknown.
     package static func decode(_ bytes: [UInt8], charset: String) -> String? {
         switch ASCII.lowercased(charset) {
         case "utf-8", "utf8": String(validating: bytes, as: UTF8.self)
@@ -22,15 +22,17 @@ package enum NameText {
         return String(scalars)
     }
 
-    /// Decodes raw bytes without a declared charset: as UTF-8, else as GB 18030 if they look like Chinese, else as Latin-1.
+    /// Decodes raw bytes without a declared charset: as UTF-8, otherwise as GB 18030 if they look Chinese, otherwise as
+    /// Latin-1.
     package static func guess(_ bytes: [UInt8]) -> String {
         if let text = String(validating: bytes, as: UTF8.self) { return text }
         if looksChinese(bytes), let text = GB18030.decode(bytes) { return text }
         return latin1(bytes)
     }
 
-    /// Whether most characters beyond ASCII are two bytes beyond ASCII, and some of these are beside each other or no
-    /// letters of ASCII. In the words of European languages such pairs are rare and within words ("Größe").
+    /// Whether the text looks Chinese: most non-ASCII characters consist of two non-ASCII bytes, and some of these
+    /// pairs are adjacent to each other or not adjacent to an ASCII letter. In European languages, such pairs are rare
+    /// and occur within words ("Größe").
     private static func looksChinese(_ bytes: [UInt8]) -> Bool {
         enum Piece { case letter, other, pair }
         var pieces: [Piece] = []
@@ -59,6 +61,6 @@ package enum NameText {
         }
     }
 
-    /// Whether the text contains U+FFFD: bytes were lost, or were never text.
+    /// Whether the text contains U+FFFD, because bytes were lost or were never text.
     static func isDamaged(_ text: String) -> Bool { text.unicodeScalars.contains("\u{FFFD}") }
 }

@@ -1,21 +1,21 @@
 /// The public suffixes: the domains directly below which anyone can register names.
 ///
-/// Source: https://publicsuffix.org/list. Without a list, a single label and the common second levels of countries
-/// (`co.uk`) count as suffixes; that is enough to keep unrelated hosts apart, except below the suffixes of companies.
+/// Source: https://publicsuffix.org/list. Without a list, single labels and common second-level domains of countries
+/// (`co.uk`) count as suffixes. That separates unrelated hosts, except below the suffixes of companies.
 package struct PublicSuffixes: Sendable {
     private var rules: Set<String> = []
-    /// Domains of which every subdomain is a suffix: `ck` of `*.ck`.
+    /// Domains of which every subdomain is a suffix: `ck` for the rule `*.ck`.
     private var parents: Set<String> = []
-    /// Names that are no suffixes although their parent is in ``parents``.
+    /// Names that are not suffixes although their parent is in ``parents``.
     private var exceptions: Set<String> = []
 
-    /// Larger lists are not read, in bytes.
+    /// The maximum size of a list in bytes. Larger lists are not read.
     package static let mostBytes = 4 << 20
 
-    /// Without a list.
+    /// Creates suffixes without a list.
     package init() {}
 
-    /// Reads a list; lines that are no rules are ignored.
+    /// Reads a list; lines that are not rules are ignored.
     package init(list: [UInt8]) {
         for line in list.prefix(Self.mostBytes).split(separator: 0x0A) {
             guard let word = line.split(whereSeparator: { $0 <= 0x20 }).first, word.count <= 255,
@@ -32,7 +32,7 @@ package struct PublicSuffixes: Sendable {
         }
     }
 
-    /// Adds a name as hosts have it: in lower case and Punycode.
+    /// Adds a name in the form of hosts: lower case and Punycode.
     private static func add(_ name: Substring, to names: inout Set<String>) {
         if name.utf8.allSatisfy({ $0 < 0x80 }) {
             names.insert(name.lowercased())
@@ -44,12 +44,12 @@ package struct PublicSuffixes: Sendable {
     /// Whether a list was read.
     package var hasList: Bool { !rules.isEmpty }
 
-    /// The registrable domain of a host: its public suffix and one label before it. An address, or a name without such
-    /// a label, is its own domain.
+    /// The registrable domain of a host: its public suffix and one label before it. For an address, or a name without
+    /// such a label, the host itself.
     package func domain(of host: String) -> String {
         if CookieRules.isAddress(host) { return host }
         let parents = CookieRules.domains(of: host)
-        // From the longest: the first suffix found is the longest one.
+        // The longest candidates come first, so the first suffix found is the longest one.
         for (index, name) in parents.enumerated().dropFirst() where isSuffix(name) { return parents[index - 1] }
         return host
     }

@@ -1,34 +1,35 @@
-/// The names of files that mean something to Ferry beside downloaded files: each is built and recognised by this list
-/// alone.
+/// The names that Ferry reserves for its own files and for the part files of other programs. Only this type builds and
+/// recognises them.
 ///
-/// A file that a server, a list or an index page names never gets one of them (``SafeName``, and with it Metalink
-/// documents, sets and templates), so it cannot become a record. A name that the user gives is used as it is, or refused
-/// if it is that of a record (``ExactName``). `make lint` refuses these texts in other files.
+/// ``SafeName`` never gives one of them to a file that a server, a list or an index page names, so such a file cannot
+/// be mistaken for a record. A name that the user gives is used unchanged, or refused if it is the name of a record
+/// (``ExactName``). `make lint` refuses these texts in other files.
 package enum ReservedName: CaseIterable, Sendable {
-    /// `NAME.part`: the bytes of an unfinished download, also in Firefox.
+    /// `NAME.part`: the bytes of an unfinished download, in Ferry and in Firefox.
     case part
-    /// `NAME.crdownload`: likewise in Chrome.
+    /// `NAME.crdownload`: the bytes of an unfinished download in Chrome.
     case chromePart
     /// `NAME.part.ferry`: the journal of a part file.
     case journal
-    /// `NAME.part.old`, `NAME.part.ferry.old`: the files of the server's earlier version.
+    /// `NAME.part.old`, `NAME.part.ferry.old`: the part file and journal of an earlier version of the file on the
+    /// server.
     case backup
     /// `.NAME.ferry-digests`: the digests of the pieces of a finished file.
     case digests
-    /// `ferry-manifest.jsonl`: what the last sync of a directory has fetched.
+    /// `ferry-manifest.jsonl`: the files that the last sync of a directory fetched.
     case manifest
-    /// `NAME.aria2`: which bytes of its file aria2 has written.
+    /// `NAME.aria2`: the record of the bytes that aria2 has written to its file.
     case aria2Control
     /// `RECORD.new`: a record that is being written.
     case draft
-    /// `.incoming-DIGEST`: a file that is about to get its name, which may be that of its content.
+    /// `.incoming-DIGEST`: a file before it is renamed to its final name, which may be the digest of its content.
     case incoming
-    /// `.ferry-NUMBER.tmp`: shows the owner and mode that a file system gives to new files.
+    /// `.ferry-NUMBER.tmp`: a sample that shows the owner and mode that a file system gives to new files.
     case sample
-    /// `NAME.ferry`: no file of this version.
+    /// `NAME.ferry`: reserved; this version of Ferry writes no such file.
     case own
 
-    /// The text that is the whole name, or its end or beginning.
+    /// The reserved text: a whole name, or the end or beginning of one.
     package var text: String {
         switch self {
         case .part: ".part"
@@ -45,11 +46,11 @@ package enum ReservedName: CaseIterable, Sendable {
         }
     }
 
-    /// Whether the content of such a file is believed, so that other files are written, changed or removed by what it says.
+    /// Whether Ferry trusts the content of such a file when it writes, changes or removes other files.
     package var isRecord: Bool {
         switch self {
         case .journal, .digests, .manifest, .aria2Control: true
-        // The bytes of a part file are used by what its journal says; nothing is decided by the others.
+        // The journal decides which bytes of a part file count; the content of the other files decides nothing.
         case .part, .chromePart, .backup, .draft, .incoming, .sample, .own: false
         }
     }
@@ -57,17 +58,18 @@ package enum ReservedName: CaseIterable, Sendable {
     /// The longest text that is appended to the name of a download.
     package static let longestSuffix = ReservedName.journal.text + ReservedName.backup.text
 
-    /// The meaning of a name; `nil` if it has none.
+    /// The meaning of a name; `nil` if it is not reserved.
     ///
-    /// Names are compared as the most generous file systems do: without case, and without what they leave out, such as
-    /// trailing dots and blanks.
+    /// Names are compared as the most lenient file systems compare them: ignoring case, and ignoring what those file
+    /// systems drop, such as trailing dots and spaces.
     package init?(_ name: String) {
         let bytes = Self.folded(name)
         guard let found = Self.allCases.first(where: { $0.matches(bytes) }) else { return nil }
         self = found
     }
 
-    /// Returns which record has this name, also as a draft or in a backup; `nil` if none.
+    /// Returns the record that a name denotes, with or without the suffix of a draft or a backup; `nil` if it denotes
+    /// none.
     package static func record(_ name: String) -> ReservedName? { record(folded(name)) }
 
     private static func record(_ bytes: ArraySlice<UInt8>) -> ReservedName? {
@@ -99,7 +101,7 @@ package enum ReservedName: CaseIterable, Sendable {
             } else if scalar.properties.isWhitespace {
                 bytes.append(UInt8(ascii: " "))
             } else if !scalar.properties.isDefaultIgnorableCodePoint {
-                // Without case `ſ` is `s` and `ﬆ` is `st`, and canonically U+212A is `K`.
+                // Ignoring case, `ſ` is `s` and `ﬆ` is `st`; canonically, U+212A is `K`.
                 for upper in scalar.properties.uppercaseMapping.unicodeScalars {
                     bytes += upper.properties.lowercaseMapping.utf8
                 }

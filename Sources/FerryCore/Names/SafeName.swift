@@ -3,25 +3,25 @@
 /// The steps, in this order:
 /// - keep the text after the last `/` or `\`;
 /// - replace control, format (bidirectional, zero-width, …) and noncharacters, line separators, U+FFFD and `<>:"|?*` by
-///   `_`, except joiners (U+200C, U+200D) between characters that they visibly join or part;
+///   `_`, except joiners (U+200C, U+200D) between characters that they visibly join or separate;
 /// - drop outer white space and trailing dots; replace a leading dash or dot by `_`;
 /// - put a `_` before a leading combining mark;
-/// - append a `_` to device names of Windows: `con.txt` becomes `con_.txt`;
-/// - append a `_` to names that mean something to Ferry, such as those of part files and records (``ReservedName``);
-/// - cut at a character boundary beyond ``maxBytes``, keeping the extension.
+/// - append a `_` to Windows device names: `con.txt` becomes `con_.txt`;
+/// - append a `_` to names that Ferry reserves, such as those of part files and records (``ReservedName``);
+/// - cut a name longer than ``maxBytes`` at a character boundary, keeping the extension.
 package enum SafeName {
     /// The maximum length in bytes: with ` (999)` and ``ReservedName/longestSuffix`` appended, the name fits into 255.
     package static let maxBytes = 255 - " (999)".utf8.count - ReservedName.longestSuffix.utf8.count
 
-    /// Returns the name of a download: the suggestion, else the last segment of the URL, else of the final URL, else
-    /// `download`.
+    /// Returns the name of a download: the suggestion, otherwise the last segment of the URL, otherwise that of the
+    /// final URL, otherwise `download`.
     ///
-    /// A candidate is skipped when nothing is left of it after sanitizing.
+    /// A candidate is skipped if sanitizing leaves nothing of it.
     package static func make(_ suggested: String?, url: DownloadURL, finalURL: DownloadURL?) -> String {
         suggested.flatMap(sanitize) ?? name(of: url) ?? finalURL.flatMap(name) ?? "download"
     }
 
-    /// Makes a name safe; `nil` when nothing is left, as of `..`, `/` and the empty name.
+    /// Makes a name safe; `nil` if nothing is left, for example for `..`, `/` and the empty name.
     ///
     /// Idempotent.
     package static func sanitize(_ name: String) -> String? { isPlain(name) ? name : mended(name) }
@@ -33,7 +33,7 @@ package enum SafeName {
         ).last
         guard let segment else { return nil }
         var current = replacingUnsafe(String(decoding: segment, as: UTF8.self))
-        // Cutting can expose an unsafe ending, and repairing that can make the name too long again.
+        // Cutting can produce an unsafe ending, and repairing it can make the name too long again.
         for _ in 0..<8 {
             let next = cut(mendingEnds(of: current), to: maxBytes)
             if next.isEmpty { return nil }
@@ -43,9 +43,9 @@ package enum SafeName {
         return nil
     }
 
-    /// Returns the n-th alternative of a name in use: `name (2).ext`; preceding path components are kept.
+    /// Returns the n-th alternative to a name that is in use: `name (2).ext`; preceding path components are kept.
     ///
-    /// The name is cut if there would be no room for ``ReservedName/longestSuffix``.
+    /// The name is cut if it leaves no room for ``ReservedName/longestSuffix``.
     package static func numbered(_ name: String, _ n: Int) -> String {
         let start = name.utf8.lastIndex(of: UInt8(ascii: "/")).map { name.utf8.index(after: $0) } ?? name.startIndex
         let parts = FileExtension.split(String(name[start...]))
@@ -63,8 +63,8 @@ package enum SafeName {
 // MARK: Steps
 
 extension SafeName {
-    /// A fast path: whether the name is safe by its bytes alone, as nearly every name is. Most names are checked
-    /// repeatedly.
+    /// Whether the bytes of the name already show that it is safe. This fast path covers nearly every name, and most
+    /// names are checked repeatedly.
     ///
     /// May be false for a safe name.
     static func isPlain(_ name: String) -> Bool {
@@ -81,7 +81,7 @@ extension SafeName {
         } && ReservedName(name) == nil
     }
 
-    /// Letters, digits and punctuation that is never changed inside a name; no white space.
+    /// Whether the byte is a letter, a digit or punctuation that is never changed inside a name; white space is not.
     private static func isPlain(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "+"): true
@@ -89,7 +89,7 @@ extension SafeName {
         }
     }
 
-    /// Replaces unsafe characters by `_`; of those that only other systems refuse, if they are not kept.
+    /// Replaces unsafe characters by `_`; with `keepsPunctuation`, not those that only other systems refuse.
     static func replacingUnsafe(_ name: String, keepsPunctuation: Bool = false) -> String {
         var output = String.UnicodeScalarView()
         let scalars = name.unicodeScalars
@@ -106,8 +106,8 @@ extension SafeName {
 
     private static func isJoiner(_ scalar: Unicode.Scalar) -> Bool { scalar == "\u{200C}" || scalar == "\u{200D}" }
 
-    /// Whether a joiner beside the scalar has a visible effect: cursive and Brahmic scripts, emoji. Elsewhere it only
-    /// makes two names that look the same.
+    /// Whether a joiner next to the scalar has a visible effect, as in cursive and Brahmic scripts and emoji.
+    /// Elsewhere, it only makes two names look the same.
     private static func isShaped(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x620...0x109F, 0x1780...0x18AF, 0xA840...0xABFF, 0xFB50...0xFDCF, 0xFDF0...0xFDFF, 0xFE70...0xFEFC,
@@ -117,7 +117,7 @@ extension SafeName {
         }
     }
 
-    /// Characters of names here that Windows refuses.
+    /// Whether the scalar is permitted in names here but refused by Windows.
     private static func isPunctuation(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "<", ">", ":", "\"", "|", "?", "*": true
@@ -144,7 +144,7 @@ extension SafeName {
         guard let first = scalars.first else { return "" }
         var text = String(scalars)
         if first == "-" || first == "." { text = "_" + String(scalars.dropFirst()) }
-        // It would be displayed as part of the preceding slash.
+        // The mark would be displayed as part of the preceding slash.
         if joinsWhatIsBefore(first) { text = "_" + text }
         text = mendingDeviceName(text)
         return ReservedName(text) == nil ? text : text + "_"
@@ -173,7 +173,7 @@ extension SafeName {
         default: break
         }
         guard word.utf8.hasPrefix("com") || word.utf8.hasPrefix("lpt") else { return false }
-        // Windows accepts superscript digits here.
+        // Windows also reserves these names with superscript digits.
         let rest = word.unicodeScalars.dropFirst(3)
         guard rest.count == 1, let digit = rest.first else { return false }
         return ("0"..."9").contains(digit) || digit == "\u{B9}" || digit == "\u{B2}" || digit == "\u{B3}"
@@ -186,8 +186,8 @@ extension SafeName {
         return stem + parts.suffix
     }
 
-    /// Returns as many whole characters as fit, or as many scalars if even the first character does not fit; no joiner
-    /// is left at the end.
+    /// Returns as many whole characters as fit, or as many scalars if not even the first character fits; the result
+    /// does not end with a joiner.
     package static func prefix(of text: String, bytes limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         var output = String.UnicodeScalarView()

@@ -1,15 +1,15 @@
-/// What limits the speed of a download, with the numbers that show it.
+/// The cause that limits the speed of a download, with the measurements that show it.
 public struct Bottleneck: Sendable, Hashable, Codable {
     public enum Cause: String, Sendable, Hashable, Codable, CaseIterable {
         /// A rate limit of the user: ``Bottleneck/bytesPerSecond``.
         case rateLimit
-        /// Other downloads, which have all ``Bottleneck/connections`` that a host may get.
+        /// Other downloads, which use all ``Bottleneck/connections`` that the host may have.
         case otherDownloads
-        /// Samples of what is here, which are compared with the server's bytes before more is fetched.
+        /// The comparison of samples of the partial content with the server's bytes, before more is fetched.
         case comparison
-        /// The server, which sends no ranges: ``Bottleneck/share`` of the bytes that are here has been sent again.
+        /// The server, which does not support ranges: ``Bottleneck/share`` of the partial content has been sent again.
         case repetition
-        /// The disk, which stores ``Bottleneck/bytesPerSecond``.
+        /// The disk, which writes ``Bottleneck/bytesPerSecond``.
         case disk
         /// The processor of this machine: Ferry uses ``Bottleneck/share`` of a core.
         case processor
@@ -19,28 +19,28 @@ public struct Bottleneck: Sendable, Hashable, Codable {
         case refusals
         /// The server, which sends ``Bottleneck/bytesPerSecond`` on each of ``Bottleneck/connections``.
         case perConnection
-        /// The line, on which packets wait: it carries ``Bottleneck/bytesPerSecond``.
+        /// The link, on which packets queue: it carries ``Bottleneck/bytesPerSecond``.
         case line
-        /// The line or the server: ``Bottleneck/bytesPerSecond``, regardless of the number of connections.
+        /// The link or the server: ``Bottleneck/bytesPerSecond``, regardless of the number of connections.
         case path
-        /// Lost packets, an estimated ``Bottleneck/share`` of all.
+        /// Packet loss: an estimated ``Bottleneck/share`` of all packets.
         case loss
         /// The server, which has ``Bottleneck/windowBytes`` in flight on a connection, in each round trip of
         /// ``Bottleneck/seconds``.
         case sendWindow
-        /// The receive window of this machine, likewise.
+        /// The receive window of this machine: ``Bottleneck/windowBytes`` in each round trip of ``Bottleneck/seconds``.
         case receiveWindow
     }
 
     public var cause: Cause
     public var bytesPerSecond: Double?
     public var connections: Int?
-    /// A fraction, usually of 1; several busy cores are more.
+    /// A fraction, usually of 1; above 1 if several cores are busy.
     public var share: Double?
     public var seconds: Double?
     public var windowBytes: ByteCount?
 
-    /// Numbers that are not finite are left out.
+    /// Drops numbers that are not finite.
     package init(
         _ cause: Cause, bytesPerSecond: Double? = nil, connections: Int? = nil, share: Double? = nil,
         seconds: Double? = nil, windowBytes: ByteCount? = nil
@@ -53,7 +53,7 @@ public struct Bottleneck: Sendable, Hashable, Codable {
         self.windowBytes = windowBytes
     }
 
-    /// Whether another cause is at work than in an earlier one, or a number has doubled or halved since.
+    /// Whether the cause differs from the earlier one, or a number has doubled or halved since.
     package func differs(from earlier: Bottleneck) -> Bool {
         let numbers = [
             (bytesPerSecond, earlier.bytesPerSecond), (share, earlier.share), (seconds, earlier.seconds),

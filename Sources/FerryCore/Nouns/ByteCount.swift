@@ -1,4 +1,4 @@
-/// A number of bytes: a size, an offset or a length. Values from outside are checked with `isSize`, so they are not
+/// A number of bytes: a size, an offset or a length. Values from outside are checked with `isSize`, so they are never
 /// negative.
 public typealias ByteCount = Int64
 

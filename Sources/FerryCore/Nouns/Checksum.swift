@@ -46,10 +46,10 @@ extension Checksum: Codable {
 }
 
 extension Checksum: CustomStringConvertible {
-    /// Parses `ALGORITHM:HEX` or `ALGORITHM=HEX`, or the digits alone, whose number tells the algorithm.
+    /// Parses `ALGORITHM:HEX`, `ALGORITHM=HEX`, or only `HEX`, whose length then determines the algorithm.
     ///
     /// Algorithms: `md5`, `sha1`, `sha-1`, `sha256`, `sha-256`, `sha512`, `sha-512`. Case-insensitive; surrounding
-    /// blanks are ignored.
+    /// spaces are ignored.
     public init(parsing text: String) throws(TextError) {
         let trimmed = text.trimmedText
         let utf8 = trimmed.utf8
@@ -94,12 +94,12 @@ extension DigestAlgorithm {
         }
     }
 
-    /// Creates the algorithm with digests of this many hexadecimal digits.
+    /// Creates the algorithm whose digests have this many hexadecimal digits.
     package init?(hexDigitCount: Int) {
         guard let algorithm = Self.allCases.first(where: { $0.byteCount * 2 == hexDigitCount }) else { return nil }
         self = algorithm
     }
 
-    /// Strength of the algorithm; greater is harder to forge.
+    /// The strength of the algorithm; a digest of a greater strength is harder to forge.
     package var strength: Int { byteCount }
 }

@@ -1,7 +1,7 @@
-/// A large value that copies share until one of them is changed: to copy it is to retain one object.
+/// A large value that copies share until one of them is changed: copying it only retains one object.
 @propertyWrapper
 struct CopyOnWrite<Value: Sendable & Hashable>: Sendable, Hashable {
-    /// The value alone: arrays share their elements.
+    /// An array with the value as its only element, because copies of an array share their storage.
     private var values: [Value]
 
     init(wrappedValue: Value) { values = [wrappedValue] }

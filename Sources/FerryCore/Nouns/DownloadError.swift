@@ -13,15 +13,15 @@ public struct DownloadError: Error, Sendable, Hashable {
         public static let network = Code(rawValue: "network")
         /// The server refused the request, or its response cannot be used.
         public static let refused = Code(rawValue: "refused")
-        /// The link has expired. The download can resume with another URL for the same file.
+        /// The link has expired. The download can resume from another URL for the same file.
         public static let freshLink = Code(rawValue: "freshLink")
         /// The server requires credentials, or rejected the ones given.
         public static let credentials = Code(rawValue: "credentials")
-        /// The file on the server is not the one that the download began with.
+        /// The file on the server is no longer the one that the download started with.
         public static let remoteChanged = Code(rawValue: "remoteChanged")
         /// The digest of the whole file is not the expected one.
         public static let checksum = Code(rawValue: "checksum")
-        /// The required integrity check is not available.
+        /// The request demands an integrity check that is not possible.
         public static let unproven = Code(rawValue: "unproven")
         /// A file could not be read, written or synced.
         public static let disk = Code(rawValue: "disk")
@@ -67,7 +67,7 @@ public struct DownloadError: Error, Sendable, Hashable {
     public var code: Code
     /// One sentence: what failed, on which object.
     public var message: String { didSet { if message != oldValue { phrase = nil } } }
-    /// One sentence about what the user can do; `nil` if there is nothing.
+    /// One sentence about what the user can do; `nil` if nothing can be suggested.
     public var suggestion: String? { didSet { if suggestion != oldValue { suggestionPhrase = nil } } }
     /// The underlying error, in the words of the system or of a library.
     public var underlying: String?
@@ -93,12 +93,12 @@ extension DownloadError: CustomStringConvertible {
     public var description: String { underlying.map { "\(message): \($0)" } ?? message }
 }
 
-/// Coded as `{"code", "message", "suggestion"?, "underlying"?, "recovery"}`, in English, and the sentences of every language
-/// in `messages` and `suggestions`, which are not decoded.
+/// Coded as `{"code", "message", "suggestion"?, "underlying"?, "recovery"}`, in English. `messages` and `suggestions`
+/// contain the sentences in every language and are not decoded.
 ///
-/// Unknown codes are preserved; `recovery` is omitted when it is `permanent`. `phrase` and `suggestionPhrase` carry the
-/// translatable form (``ErrorPhrase``); phrases of another version, which are unknown or have another English text, are
-/// ignored.
+/// Unknown codes are preserved; `recovery` is omitted when it is `permanent`. `phrase` and `suggestionPhrase` contain
+/// the translatable form (``ErrorPhrase``). A phrase of another version is ignored if its key is unknown or its English
+/// text differs.
 extension DownloadError: Codable {
     private enum CodingKeys: String, CodingKey {
         case code, message, suggestion, underlying, recovery, phrase, suggestionPhrase, messages, suggestions
@@ -116,7 +116,7 @@ extension DownloadError: Codable {
         suggestionPhrase = Self.phrase(in: container, forKey: .suggestionPhrase, of: suggestion)
     }
 
-    /// The phrase under `key`; `nil` where it is of a newer version or its English text is no longer `text`.
+    /// The phrase under `key`; `nil` if its key is unknown or its English text is no longer `text`.
     private static func phrase(
         in container: KeyedDecodingContainer<CodingKeys>, forKey key: CodingKeys, of text: String?
     ) -> ErrorPhrase? {
@@ -174,7 +174,7 @@ extension DownloadError.Code {
         .cancelled, .shutDown, .daemonUnavailable, .internal,
     ]
 
-    /// Returns a general sentence for this code in `language`; for an unknown code, that something failed.
+    /// Returns a general sentence for this code in `language`; for an unknown code, a sentence that something failed.
     package func sentence(in language: Language) -> String {
         language.text(of: Self.sentences[self] ?? ("something failed", "出错了"))
     }
@@ -226,7 +226,7 @@ extension DownloadError {
         }
     }
 
-    /// The error with another suggestion.
+    /// Returns the error with another suggestion.
     package func suggesting(_ phrase: ErrorPhrase) -> DownloadError {
         var error = self
         error.suggestion = phrase.text(in: .english)
@@ -236,14 +236,14 @@ extension DownloadError {
 
     /// Returns the message in `language`; ``message`` is the English one.
     ///
-    /// A message without a translation is the code's general sentence followed by the English text.
+    /// A message without a translation becomes the code's general sentence followed by the English text.
     public func message(in language: Language) -> String {
         if let phrase { return phrase.text(in: language) }
         if message.isEmpty { return code.sentence(in: language) }
         return language == .english ? message : "\(code.sentence(in: language))：\(message)"
     }
 
-    /// The message as a reason: a phrase if it has translations.
+    /// The message as a reason; a phrase if it has translations.
     package var reason: Reason { phrase.map { .phrase($0) } ?? .words(message) }
 
     /// Returns the suggestion in `language`, or in English if it has no translation.

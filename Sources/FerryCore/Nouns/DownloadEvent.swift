@@ -6,8 +6,8 @@
 
 /// Something that happened to a download, with its reason.
 ///
-/// Events that end a download are numbered and stored until ``acknowledge()`` is called. Unacknowledged events are
-/// delivered again, under the same number, the next time the manager is opened.
+/// Events that end a download are numbered and stored until ``acknowledge()`` is called. The next time the manager is
+/// opened, unacknowledged events are delivered again with the same number.
 public struct DownloadEvent: Sendable, Hashable {
     /// The download that the event belongs to.
     public var id: DownloadID
@@ -15,7 +15,7 @@ public struct DownloadEvent: Sendable, Hashable {
     public var date: Date
     /// The type of an event, with its payload.
     public var kind: Kind { didSet { if kind != oldValue { translation = Translation(reason: nil) } } }
-    /// A stable, ascending number for stored events, which are those that end a download; `nil` for all others.
+    /// A stable, ascending number for stored events, which are the events that end a download; `nil` for all others.
     public var number: Int64?
     private let receipt: Receipt?
     private var translation: Translation
@@ -63,7 +63,7 @@ public struct DownloadEvent: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         /// The download was added to the list.
         case added(url: String)
-        /// The first usable response arrived: the chosen name, the size in bytes, whether the download is resumable.
+        /// The first usable response arrived. The payload is the chosen name and the size in bytes.
         case started(name: String, totalBytes: ByteCount?)
         /// The download resumes after `offset` bytes of partial content.
         case resumed(offset: ByteCount, totalBytes: ByteCount?, reason: String)
@@ -71,20 +71,21 @@ public struct DownloadEvent: Sendable, Hashable {
         case retrying(attempt: Int, delay: Duration, reason: String)
         /// The partial content cannot be used and the download restarts at zero. The old bytes are kept as a backup.
         case restarted(reason: String)
-        /// Blocked by something other than the queue or a timer: network, disk space, an expired link or credentials.
+        /// The download waits for the network, for disk space, for a new link or for credentials.
         case waiting(WaitReason, message: String)
-        /// A decision worth logging: a connection dropped, a mirror rejected, a connection count chosen.
+        /// A decision worth logging: a connection was dropped, a mirror rejected, a number of connections chosen.
         case note(String)
         /// The download was paused; partial content is kept.
         case paused
-        /// The file has its final name. If it was moved before the event was delivered, the payload has the new path.
+        /// The file has its final name. If the file was moved before the event was delivered, the payload has the new
+        /// path.
         case completed(FinishedDownload)
         /// The download cannot continue without intervention; partial content is kept.
         case failed(DownloadError)
-        /// The download was cancelled, and its partial content removed unless it was kept for resume data.
+        /// The download was cancelled, and its partial content removed unless resume data was requested.
         case cancelled
 
-        /// Whether the event ends the download.
+        /// Whether the event ends its download.
         package var isEnd: Bool {
             switch self {
             case .completed, .failed, .cancelled: true
@@ -122,10 +123,10 @@ private struct Receipt: Sendable, Hashable {
     func hash(into hasher: inout Hasher) {}
 }
 
-/// Coded as `{"id", "date", "number"?, "kind", …}`: the kind as ``DownloadEvent/Kind``, and the translatable form of its reason
-/// in `phrase`, if there is one.
+/// Coded as `{"id", "date", "number"?, "kind", …}`: the kind as in ``DownloadEvent/Kind``, and the translatable form of
+/// its reason in `phrase`, if it has one.
 ///
-/// A decoded event cannot be acknowledged: the manager that issued it is not coded.
+/// A decoded event cannot be acknowledged: the manager that sent it is not part of the coded form.
 extension DownloadEvent: Codable {
     private enum CodingKeys: String, CodingKey { case id, date, number }
 
@@ -230,10 +231,10 @@ extension DownloadEvent.Kind: Codable {
     }
 }
 
-/// An event as the engine reports it: `kind` has the reason in English, `reason` in every language.
+/// An event as the engine reports it: `kind` contains the reason in English, `reason` contains it in every language.
 package struct LocalizedEvent: Sendable, Hashable {
     package let kind: DownloadEvent.Kind
-    /// The translatable reason, message or text of `kind`; `nil` where the kind has none.
+    /// The translatable reason, message or text of `kind`; `nil` if the kind has none.
     package let reason: Reason?
 
     package init(_ kind: DownloadEvent.Kind, reason: Reason? = nil) {
@@ -260,7 +261,7 @@ package struct LocalizedEvent: Sendable, Hashable {
     package static func note(_ text: Reason) -> LocalizedEvent { LocalizedEvent(.note(text.description), reason: text) }
 }
 
-/// Coded as its kind, with the translatable form in `phrase` if there is one; a phrase of a newer version is ignored.
+/// Coded as its kind, with the translatable form in `phrase` if it has one; a phrase of a newer version is ignored.
 extension LocalizedEvent: Codable {
     private enum CodingKeys: String, CodingKey { case phrase }
 

@@ -5,7 +5,7 @@
 public struct DownloadID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
     public let rawValue: String
 
-    /// Creates an identifier from existing text (of a client, of a catalogue), unchecked.
+    /// Creates an identifier from existing text (from a client or a catalogue), unchecked.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     public var description: String { rawValue }
@@ -27,13 +27,13 @@ extension DownloadID {
     private static let length = 13
 
     /// Creates the identifier of 64 bits: 13 base-32 characters, the lowest bits first, without i, l, o and u, which
-    /// resemble others. A string of at most 15 bytes is stored inline, and a list holds one for each download.
+    /// resemble other characters. Strings of at most 15 bytes are stored inline, which saves memory in long lists.
     package init(bits: UInt64) {
         let text = (0..<Self.length).map { Self.characters[Int(bits >> (5 * UInt64($0)) & 31)] }
         self.init(rawValue: String(decoding: text, as: UTF8.self))
     }
 
-    /// The bits of an identifier of that form; `nil` for any other.
+    /// The bits of an identifier in that form; `nil` for any other identifier.
     package var bits: UInt64? {
         guard rawValue.utf8.count == Self.length else { return nil }
         var bits: UInt64 = 0
@@ -41,7 +41,7 @@ extension DownloadID {
             guard let value = Self.characters.firstIndex(of: character) else { return nil }
             bits |= UInt64(value) << (5 * UInt64(index))
         }
-        // The last character has four bits.
+        // The last character encodes only four bits.
         return DownloadID(bits: bits) == self ? bits : nil
     }
 }

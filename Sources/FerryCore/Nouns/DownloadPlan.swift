@@ -18,9 +18,9 @@ public struct DownloadPlan: Sendable, Hashable, Codable {
     public var redactedURL: String
     /// The URLs that redirects led to, their queries shown as `?…`; the last one is ``redactedURL``.
     public var redactedRedirects: [String]
-    /// A file that has the name already; `nil` if there is none, or a part file is resumed.
+    /// The path of an existing file with that name; `nil` if there is none, or if a part file would be resumed.
     public var existingPath: String?
-    /// Whether that file has the size of the server's: it is compared first, and kept if it is the same.
+    /// Whether that file is as large as the server's. It would then be compared, and kept if its content is the same.
     public var mayBeComplete: Bool
     /// The size in bytes; `nil` when the server does not declare it.
     public var totalBytes: ByteCount?

@@ -6,11 +6,11 @@ public struct DownloadProgress: Sendable, Hashable {
     public var totalBytes: ByteCount?
     /// Bytes received per second over a sliding window; 0 when nothing is received.
     public var bytesPerSecond: Double
-    /// The estimated time left at this speed; `nil` when the total or the speed is unknown.
+    /// The estimated time left at this speed; `nil` when the size or the speed is unknown.
     public var timeRemaining: Duration?
-    /// The number of connections that are fetching.
+    /// The number of connections that are fetching data.
     public var connections: Int
-    /// What limits the speed; `nil` while nothing is received or that is not known.
+    /// The cause that limits the speed; `nil` while nothing is received or the cause is unknown.
     public var bottleneck: Bottleneck?
 
     /// Creates the progress of a download, for previews and tests.
@@ -26,7 +26,7 @@ public struct DownloadProgress: Sendable, Hashable {
         self.bottleneck = bottleneck
     }
 
-    /// The completed fraction, 0 to 1; `nil` while the total is unknown, 1 for an empty file.
+    /// The completed fraction, 0 to 1; `nil` while the size is unknown, 1 for an empty file.
     public var fraction: Double? {
         guard let totalBytes else { return nil }
         return totalBytes == 0 ? 1 : min(1, Double(completedBytes) / Double(totalBytes))
@@ -49,7 +49,7 @@ extension DownloadProgress: Codable {
             bytesPerSecond: try container.decode(Double.self, forKey: .bytesPerSecond),
             timeRemaining: knowsTime ? try container.decodeSeconds(forKey: .timeRemaining) : nil,
             connections: try container.decode(Int.self, forKey: .connections),
-            // A newer daemon may name a cause that is unknown here.
+            // A newer daemon may send a cause that is unknown here.
             bottleneck: (try? container.decodeIfPresent(Bottleneck.self, forKey: .bottleneck)) ?? nil)
     }
 

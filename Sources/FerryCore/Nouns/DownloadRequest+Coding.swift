@@ -1,10 +1,10 @@
 import HTTPTypes
 
-/// Coded as an object: the destination is `path`, `part`, or `directory` with `name`, credentials are `user` and
-/// `password`, and every other property is a member of ``properties``. A default is omitted, and may be null; a
+/// Coded as an object. The destination is `path`, `part`, or `directory` with `name`; credentials are `user` and
+/// `password`; every other property is a member of ``properties``. A default value is omitted and may also be null. A
 /// `checksum` of null is ``DownloadRequest/ignoresEarlierChecksum``.
 ///
-/// Secrets are coded too; ``withoutSecrets`` is the form for storing and showing. Values are not checked; see
+/// Secrets are coded too; ``withoutSecrets`` is the form for storage and display. Values are not checked; see
 /// ``checkValues()``.
 extension DownloadRequest: Codable {
     /// The request without its secrets: user info in URLs, credentials, headers that may be secret, cookies, and the
@@ -57,7 +57,7 @@ extension DownloadRequest: Codable {
 }
 
 extension DownloadRequest {
-    /// Throws `invalidRequest` for values that no request and no change of one may have.
+    /// Throws `invalidRequest` for values that neither a request nor a change of one may have.
     package func checkValues() throws(DownloadError) {
         for (property, bounds) in Self.bounded where !property.isWithinBounds(self) {
             throw DownloadError(
@@ -73,7 +73,7 @@ extension DownloadRequest {
         switch destination {
         case .file(let path), .part(let path), .directory(let path, _):
             try checkName()
-            // The system takes such a path for the shorter one before the byte.
+            // The system would end such a path at the zero byte.
             guard path.utf8.contains(0) else { break }
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.unusableName, String(path.prefix(40)), ErrorPhrase(.zeroInName)))
@@ -101,7 +101,7 @@ extension DownloadRequest {
             throw DownloadError(.invalidRequest, ErrorPhrase(.longLabel, "\(label.utf8.count)"))
         }
         guard let id else { return }
-        // It is a component of paths, percent-encoded.
+        // The identifier is used as a component of paths, percent-encoded.
         let text = id.rawValue
         guard !text.isEmpty, text.utf8.count <= 256, text != ".", text != "..", id.isOneLine else {
             throw DownloadError(
@@ -112,7 +112,7 @@ extension DownloadRequest {
 }
 
 extension DownloadRequest {
-    /// Throws if the file would have the name of a record, which Ferry would believe.
+    /// Throws if the file would have the name of a record, because Ferry would trust the downloaded content.
     private func checkName() throws(DownloadError) {
         switch destination {
         case .file(let path): try ExactName.checkMeaning(Paths.name(of: path))
@@ -125,12 +125,12 @@ extension DownloadRequest {
         }
     }
 
-    /// The numbers that a property may be, in the unit of its member: a count, bytes, or bytes per second; or seconds.
+    /// The allowed numbers of a property, in the unit of its member: a count, bytes, bytes per second, or seconds.
     package enum Bounds: Sendable, Hashable {
         case whole(ClosedRange<ByteCount>)
         case seconds(ClosedRange<Double>)
 
-        /// Any size in bytes, and any but 0.
+        /// Any size in bytes, and any size except 0.
         static let sizes = Bounds.whole(0...(ByteCount.bound - 1))
         static let positive = Bounds.whole(1...(ByteCount.bound - 1))
 
@@ -148,7 +148,7 @@ extension DownloadRequest {
             }
         }
 
-        /// Whether the upper bound is that of all numbers.
+        /// Whether the upper bound is the general bound of all sizes.
         package var isOpen: Bool {
             guard case .whole(let range) = self else { return false }
             return range.upperBound == ByteCount.bound - 1
@@ -159,26 +159,26 @@ extension DownloadRequest {
         }
     }
 
-    /// A property of a request, and the member that it is coded as.
+    /// A property of a request, and the member under which it is coded.
     package struct Property: Sendable {
-        /// When a change of a listed download's takes effect.
+        /// The time at which a change of a listed download takes effect.
         enum Changes: Sendable {
-            /// It cannot be changed.
+            /// The property cannot be changed.
             case never
-            /// While the download runs.
+            /// The change takes effect while the download runs.
             case atOnce
-            /// A run is stopped, and another one started.
+            /// The current run is stopped and a new one is started.
             case inNewRun
         }
 
         package let key: CodingKeys
-        /// The numbers that it may be; `nil` for a property that is no number.
+        /// The allowed numbers; `nil` for a property that is not a number.
         package let bounds: Bounds?
         let changes: Changes
         let encode: @Sendable (DownloadRequest, inout KeyedEncodingContainer<CodingKeys>) throws -> Void
         let decode: @Sendable (inout DownloadRequest, KeyedDecodingContainer<CodingKeys>) throws -> Void
         let differs: @Sendable (DownloadRequest, DownloadRequest) -> Bool
-        /// Whether the value is not the default.
+        /// Whether the value differs from the default.
         let isSet: @Sendable (DownloadRequest) -> Bool
         let copy: @Sendable (_ from: DownloadRequest, _ to: inout DownloadRequest) -> Void
         let isWithinBounds: @Sendable (DownloadRequest) -> Bool
@@ -218,7 +218,7 @@ extension DownloadRequest {
     /// The properties that are numbers.
     private static let bounded = properties.compactMap { property in property.bounds.map { (property, $0) } }
 
-    /// The bounds of a member whose number is beyond them; `nil` if it is within them.
+    /// The bounds of a member whose number exceeds them; `nil` if it is within them.
     package func exceededBounds(of member: CodingKeys) -> Bounds? {
         Self.properties.first { $0.key == member && !$0.isWithinBounds(self) }?.bounds
     }
@@ -229,7 +229,7 @@ extension DownloadRequest {
     }
 }
 
-/// A number of a request, or none.
+/// A number in a request, possibly `nil`.
 protocol BoundedNumber {
     func isWithin(_ bounds: DownloadRequest.Bounds) -> Bool
 }
@@ -260,7 +260,7 @@ extension Optional: BoundedNumber where Wrapped: BoundedNumber {
     func isWithin(_ bounds: DownloadRequest.Bounds) -> Bool { map { $0.isWithin(bounds) } ?? true }
 }
 
-/// What a request says about its checksum; coded as the checksum, or as null without one.
+/// The checksum setting of a request; coded as the checksum, or as null without one.
 struct ChecksumWord: Codable, Hashable, Sendable {
     let checksum: Checksum?
     let ignoresEarlier: Bool
@@ -294,7 +294,7 @@ struct WholeURL: Codable, Hashable, Sendable {
     }
 }
 
-/// Coded as those members of a request that have not their defaults.
+/// Coded as the members that differ from their defaults.
 extension TrustRules: Codable {
     public init(from decoder: any Decoder) throws { self = try DownloadRequest(from: decoder).trust }
 

@@ -44,30 +44,31 @@ extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, Cu
 public struct DownloadRequest: Sendable, Hashable {
     /// The maximum number of URLs of one download.
     public static let mostSources = 100
-    /// The maximum of ``maxAttempts``: as good as no limit.
+    /// The largest value of ``maxAttempts``, in effect no limit.
     public static let mostAttempts = 1_000_000_000
 
     /// The destination of a download.
     public enum Destination: Sendable, Hashable {
         /// A file path, absolute or relative to the working directory.
         case file(String)
-        /// The path of a directory; `name` decides the name of the file in it.
+        /// The path of a directory; `name` determines the file's name in it.
         case directory(String, name: NameRule = .suggested)
         /// The existing part file or journal at this path, to be resumed.
         case part(String)
-        /// This file descriptor, written in order and left open: standard output. No part file, no journal.
+        /// This file descriptor, for example standard output: written in order and left open, without a part file or a
+        /// journal.
         case stream(Int32)
     }
 
     /// The source of a file's name.
     public enum NameRule: Sendable, Hashable {
-        /// Content-Disposition, else the URL, sanitized.
+        /// Content-Disposition, otherwise the URL, sanitized.
         case suggested
         /// This name; the conflict rule still applies.
         case exact(String)
     }
 
-    /// The URLs of the file: the source, then mirrors; at most ``mostSources``. Empty only for `.part`.
+    /// The URLs of the file: first the source, then mirrors; at most ``mostSources``. Empty only for `.part`.
     public var sources: [DownloadURL] {
         get { values.sources }
         set { values.sources = newValue }
@@ -82,9 +83,9 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.onConflict }
         set { values.onConflict = newValue }
     }
-    /// Request headers. Secret ones (all but Accept, Accept-Language, User-Agent and Referer) are sent only to the
-    /// origin of the first of `sources`, the others to the origin of each source; none is sent to other origins after a
-    /// redirect.
+    /// Request headers. Secret ones (all except Accept, Accept-Language, User-Agent and Referer) are sent only to the
+    /// origin of the first of `sources`. The others are sent to the origin of each source. None is sent to another
+    /// origin after a redirect.
     public var headers: HTTPFields {
         get { values.headers }
         set { values.headers = newValue }
@@ -94,31 +95,31 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.credentials }
         set { values.credentials = newValue }
     }
-    /// The origin that receives ``credentials`` and secret headers instead. Required when there are secrets but no
-    /// `sources`: URLs read from a journal are not trusted with secrets. Default `nil`.
+    /// The origin that receives ``credentials`` and secret headers in place of the first source's. Required when there
+    /// are secrets but no `sources`: URLs read from a journal are not trusted with secrets. Default `nil`.
     public var secretsOrigin: Origin? {
         get { values.secretsOrigin }
         set { values.secretsOrigin = newValue }
     }
-    /// The expected digest of the file; `nil` for the one in the journal of an earlier run, if there is one.
+    /// The expected digest of the file; `nil` to use the one in the journal of an earlier run, if there is one.
     public var checksum: Checksum? {
         get { values.checksum }
         set { values.checksum = newValue }
     }
-    /// Whether a checksum that an earlier run was given is dropped: without ``checksum`` the file is not compared, and a
-    /// complete part file that did not match is taken as it is. Default false; a change of ``checksum`` to `nil` sets it.
+    /// Whether to drop the checksum of an earlier run: without ``checksum``, the file is not verified, and a complete
+    /// part file that did not match is accepted as it is. Default false. Changing ``checksum`` to `nil` sets it.
     public var ignoresEarlierChecksum: Bool {
         get { values.ignoresEarlierChecksum }
         set { values.ignoresEarlierChecksum = newValue }
     }
-    /// The URL of a list of digests (in the format of `sha256sum`) in which the file's name is looked up.
+    /// The URL of a list of digests (in the format of `sha256sum`), in which the file's name is looked up.
     public var checksumList: DownloadURL? {
         get { values.checksumList }
         set { values.checksumList = newValue }
     }
-    /// The digests of the file's pieces, from a Metalink document: of a file that has not its ``checksum``, only damaged
-    /// pieces are fetched again; without ``checksum`` they prove the file. A stream is not compared with them. `nil` for
-    /// none.
+    /// The digests of the file's pieces, from a Metalink document. If the file does not match ``checksum``, only
+    /// damaged pieces are fetched again; without ``checksum``, the pieces prove the file. A stream is not compared with
+    /// them. `nil` for none.
     public var pieces: PieceDigests? {
         get { values.pieces }
         set { values.pieces = newValue }
@@ -138,7 +139,7 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.maxBytes }
         set { values.maxBytes = newValue }
     }
-    /// The size that the file must have, in bytes: a source that gives another one is not used. `nil` for any.
+    /// The required size of the file in bytes: a source that declares another size is not used. `nil` for any size.
     public var expectedBytes: ByteCount? {
         get { values.expectedBytes }
         set { values.expectedBytes = newValue }
@@ -153,34 +154,36 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.trust }
         set { values.trust = newValue }
     }
-    /// How the download connects, where it differs from its manager.
+    /// The connection settings in which the download differs from its manager.
     public var connection: ConnectionRules {
         get { values.connection }
         set { values.connection = newValue }
     }
-    /// A connection that receives less than 1 KB in this interval is closed; also the time limit for a response head.
-    /// `nil` for the manager's.
+    /// The interval in which a connection must receive at least 1 KB, or it is closed; also the time limit for a
+    /// response head. `nil` for the manager's setting.
     public var stallTimeout: Duration? {
         get { values.stallTimeout }
         set { values.stallTimeout = newValue }
     }
-    /// The speed in bytes per second that a connection must have on average over each ``stallTimeout``; one that has not is
-    /// closed and replaced. Default `nil`: 1 KB in that time is enough.
+    /// The minimum speed of a connection in bytes per second, on average over each ``stallTimeout``; a slower
+    /// connection is closed and replaced. Default `nil`: 1 KB in that interval is enough.
     public var minSpeed: ByteCount? {
         get { values.minSpeed }
         set { values.minSpeed = newValue }
     }
-    /// The maximum number of consecutive attempts without progress, 0 to ``mostAttempts``; `nil` for the manager's.
+    /// The maximum number of consecutive attempts without progress, 0 to ``mostAttempts``; `nil` for the manager's
+    /// setting.
     public var maxAttempts: Int? {
         get { values.maxAttempts }
         set { values.maxAttempts = newValue }
     }
-    /// Free disk space to preserve, in bytes; `nil` for the manager's.
+    /// The free disk space to preserve, in bytes; `nil` for the manager's setting.
     public var minFreeBytes: ByteCount? {
         get { values.minFreeBytes }
         set { values.minFreeBytes = newValue }
     }
-    /// Whether data is synced to the disk, so that a power cut loses nothing that the journal claims. Default true.
+    /// Whether data is synced to the disk, so that a power failure does not lose data that the journal claims. Default
+    /// true.
     public var syncsToDisk: Bool {
         get { values.syncsToDisk }
         set { values.syncsToDisk = newValue }
@@ -190,14 +193,15 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.usesServerTime }
         set { values.usesServerTime = newValue }
     }
-    /// The object that the finished file becomes, or with a path that ends with `/` the prefix of its key, before the file's
-    /// name; ``destination`` is then where the file is until it is uploaded. Default `nil`: the file stays there.
+    /// The object that the finished file is uploaded to. A URL that ends with `/` is a prefix for the object's key,
+    /// before the file's name. ``destination`` then holds the file only until the upload is complete. Default `nil`:
+    /// the file stays there.
     public var uploadTo: DownloadURL? {
         get { values.uploadTo }
         set { values.uploadTo = newValue }
     }
-    /// Whether the SHA-256 of the file and of its pieces are computed during the transfer and kept with the file, so that
-    /// damage can be found and repaired later. Default false.
+    /// Whether the SHA-256 digests of the file and of its pieces are computed during the transfer and stored with the
+    /// file, so that damage can be found and repaired later. Default false.
     public var recordsDigests: Bool {
         get { values.recordsDigests }
         set { values.recordsDigests = newValue }
@@ -213,7 +217,7 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.label }
         set { values.label = newValue }
     }
-    /// Application data, stored in the catalogue and the journal; at most 4 KiB of UTF-8, keys and values together.
+    /// Application data, stored in the catalogue and the journal; at most 4 KiB of UTF-8, including keys and values.
     public var userInfo: [String: String] {
         get { values.userInfo }
         set { values.userInfo = newValue }
@@ -238,35 +242,35 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.network }
         set { values.network = newValue }
     }
-    /// The rule for a download of the same URLs to the same destination that is already listed. Default `.existing`.
+    /// The rule for a listed download with the same URLs and destination. Default `.existing`.
     public var onDuplicate: DuplicateRule {
         get { values.onDuplicate }
         set { values.onDuplicate = newValue }
     }
-    /// The session that owns the download, in a list shared by several; `nil` for the list's own.
+    /// The session that owns the download, in a list that several sessions share; `nil` for the list's own session.
     package var session: String? {
         get { values.session }
         set { values.session = newValue }
     }
-    /// An absolute directory that confines the download's files: every open stays below it and follows no symbolic link
-    /// there. `nil` for none.
+    /// An absolute directory that confines the download's files: every file is opened below it, without following
+    /// symbolic links there. `nil` for none.
     package var root: String? {
         get { values.root }
         set { values.root = newValue }
     }
-    /// Where the file is kept that the finished one replaces; `nil` for nowhere.
+    /// The location for keeping the file that the finished one replaces; `nil` to keep no copy.
     package var keptCopy: KeptCopy? {
         get { values.keptCopy }
         set { values.keptCopy = newValue }
     }
-    /// The object at ``uploadTo``, if it is known: in place of the conflict rule it decides what is replaced. `nil`: nothing is
-    /// known of it.
+    /// The object at ``uploadTo``, if it is known. It then determines what is replaced, instead of the conflict rule.
+    /// `nil` if nothing is known about the object.
     package var knownObject: KnownObject? {
         get { values.knownObject }
         set { values.knownObject = newValue }
     }
 
-    /// Shared by copies: requests are large, and lists pass them on and on.
+    /// Shared by copies: requests are large and are passed through many lists.
     @CopyOnWrite private var values: Values
 
     public init(sources: [DownloadURL], destination: Destination) {
@@ -313,7 +317,7 @@ public struct DownloadRequest: Sendable, Hashable {
         var knownObject: KnownObject?
     }
 
-    /// Whether digests decide at the end whether the file is the right one.
+    /// Whether a digest decides at the end whether the file is correct.
     package var hasDigest: Bool {
         if checksum != nil || checksumList != nil { return true }
         if case .stream = destination { return false }
@@ -324,10 +328,10 @@ public struct DownloadRequest: Sendable, Hashable {
 // MARK: Members
 
 extension DownloadRequest {
-    /// A request with all defaults; the reader replaces an empty directory by its own default.
+    /// A request with all defaults; the reader replaces an empty directory with its own default.
     package static let plain = DownloadRequest(sources: [], destination: .directory(""))
 
-    /// What a manager gives to requests that say nothing else, as ``stallTimeout`` and ``maxAttempts``.
+    /// The manager's default values of ``stallTimeout`` and ``maxAttempts``, for requests that do not set them.
     package static let standardStallTimeout: Duration = .seconds(60)
     package static let standardMaxAttempts = 10
 
@@ -343,9 +347,9 @@ extension DownloadRequest {
         case stallTimeout, minSpeed, maxAttempts, minFreeBytes, expectedBytes, pieces, recordsDigests, uploadTo
     }
 
-    /// The properties with a member of their own: what each is called, what numbers it may be, and whether it can be changed
-    /// later. Options, the fields of the page and the OpenAPI document have their bounds and defaults from here, or are
-    /// compared with them. A new property of a request is a line here.
+    /// The properties with a member of their own: the member's name, the allowed numbers, and whether the property can
+    /// be changed later. Options, the fields of the page and the OpenAPI document take their bounds and defaults from
+    /// here, or are compared with them. A new property of a request is one more line here.
     package static let properties: [Property] = [
         Property(.id, \.id), Property(.urls, \.wholeSources, changes: .inNewRun),
         Property(.onConflict, \.onConflict, changes: .inNewRun),
@@ -383,7 +387,7 @@ extension DownloadRequest {
         Property(.minFreeBytes, \.minFreeBytes, in: .sizes, changes: .inNewRun),
     ]
 
-    /// The members that decide which machines and certificates a download's secrets pass through.
+    /// The members that determine which machines and certificates a download's secrets depend on.
     package static let routeMembers: Set<CodingKeys> = [.proxy, .certificates, .insecure]
 
     private var headerList: HeaderList {
@@ -398,7 +402,7 @@ extension DownloadRequest {
         get { stallTimeout?.seconds }
         set { stallTimeout = newValue.map(Self.time) }
     }
-    /// The time limit, rounded to milliseconds; one out of bounds stays out of bounds.
+    /// The time limit, rounded to milliseconds. A value out of bounds stays out of bounds.
     private static func time(_ seconds: Double) -> Duration {
         .milliseconds(Int64((min(max(seconds, 0), 1e9) * 1000).rounded()))
     }
@@ -416,13 +420,13 @@ extension DownloadRequest {
     }
 }
 
-/// The rule for a download of the same URLs to the same destination that is already listed.
+/// The rule for a listed download with the same URLs and destination.
 public enum DuplicateRule: String, Sendable, Hashable, Codable, CaseIterable {
-    /// Return the listed download. A completed one with an unchanged file returns that file at once.
+    /// Returns the listed download. A completed one with an unchanged file returns that file at once.
     case existing
-    /// Add another download, which never uses the files of the first.
+    /// Adds another download, which never uses the files of the first.
     case addAnother
-    /// Fail with the code `duplicate`.
+    /// Fails with the code `duplicate`.
     case fail
 }
 
@@ -432,7 +436,7 @@ public struct NetworkRule: Sendable, Hashable, Codable {
     public var allowsMetered: Bool?
     /// Permits constrained networks (`allowsConstrainedNetworkAccess` of URLSession: Low Data Mode).
     public var allowsConstrained: Bool?
-    /// With false, connections to loopback, link-local, private and metadata addresses are refused, also after
+    /// If false, connections to loopback, link-local, private and metadata addresses are refused, including after
     /// redirects. True does not override a manager that forbids them (``TransferSettings/allowsPrivate``).
     public var allowsPrivate: Bool?
 
@@ -443,27 +447,27 @@ public struct NetworkRule: Sendable, Hashable, Codable {
     }
 }
 
-/// What a download may trust without proof.
+/// The rules for accepting unproven data and unencrypted redirects.
 public struct TrustRules: Sendable, Hashable {
-    /// Accept only the proofs `digest`, `single` and `strong`. Default false.
+    /// Accepts only the proofs `digest`, `single` and `strong`. Default false.
     public var strict = false
-    /// Use several connections without a strong validator or a digest. Default false.
+    /// Uses several connections without a strong validator or a digest. Default false.
     public var allowsUnprovenParts = false
-    /// Resume by comparing samples when the server sends no validator. Default false.
+    /// Resumes by comparing samples when the server sends no validator. Default false.
     public var resumesUnproven = false
-    /// Fail, keeping the partial content, instead of restarting when the file on the server has changed or, without a
-    /// checksum that decides at the end, cannot be proven to be the same. Default false.
+    /// Fails, keeping the partial content, instead of restarting if the file on the server has changed. Without a
+    /// checksum that decides at the end, also fails if the file cannot be proven to be the same. Default false.
     public var failsOnChange = false
-    /// Follow redirects from https to http. Default false.
+    /// Follows redirects from https to http. Default false.
     public var allowsDowngrade = false
-    /// Accept a web page where the file name or the partial content indicates another type. Default false: such a page
+    /// Accepts a web page where the file name or the partial content indicates another type. Default false: such a page
     /// is treated as a dead link.
     public var acceptsHTML = false
 
     public init() {}
 }
 
-/// Queue priority: higher priorities run first; equal ones run in the order in which they joined.
+/// Queue priority: higher priorities run first; downloads of equal priority run in queue order.
 ///
 /// Shape: any integer; default ``normal``, 0.
 public struct DownloadPriority: RawRepresentable, Sendable, Hashable, Comparable, Codable {

@@ -4,25 +4,26 @@
     public import struct Foundation.Date
 #endif
 
-/// Why a download waits.
+/// The reason for which a download waits.
 public enum WaitReason: Sendable, Hashable {
     /// All slots are in use.
     case slot
-    /// The download's server keeps all its downloads waiting: it asked to wait, does not answer, or its budget is used
-    /// up; ``DownloadStatus/waitError`` says which. `since` is when it stopped answering, `until` when it is tried again,
-    /// `nil` where that depends on other downloads. Resuming the download tries it now.
+    /// The server makes all its downloads wait: it requested a delay, does not respond, or its budget is used up.
+    /// ``DownloadStatus/waitError`` contains the cause. `since` is the time at which the server stopped responding.
+    /// `until` is the time of the next attempt; `nil` if that depends on other downloads. Resuming the download starts
+    /// an attempt now.
     case server(since: Date?, until: Date?)
-    /// No network is available, or none that the download's network rule permits.
+    /// No network is available, or no network that the download's network rule permits.
     case network
-    /// A transient failure; the next attempt starts at this time.
+    /// A transient failure occurred; the next attempt starts at this time.
     case retry(at: Date)
     /// Not enough free disk space.
     case diskSpace
-    /// The link has expired. The download can resume with a new URL for the same file.
+    /// The link has expired. The download can resume from a new URL for the same file.
     case freshLink
-    /// Waiting for credentials.
+    /// The server requires credentials.
     case credentials
-    /// The earliest start time has not come.
+    /// The earliest start time has not been reached.
     case notBefore(Date)
 }
 
@@ -40,10 +41,10 @@ public enum DownloadState: Sendable, Hashable {
     case failed(DownloadError)
     /// The file has its final name; the proof is the strength of its integrity check.
     case completed(Proof)
-    /// Cancelled; part file and journal are removed, unless they were kept for resume data.
+    /// Cancelled; the part file and the journal are removed unless resume data was requested.
     case cancelled
 
-    /// Whether the download has ended and holds no connection, slot or timer.
+    /// Whether the download has ended and uses no connection, slot or timer.
     public var isFinal: Bool {
         switch self {
         case .failed, .completed, .cancelled: true
@@ -53,7 +54,7 @@ public enum DownloadState: Sendable, Hashable {
 }
 
 extension DownloadState {
-    /// Whether the download has not begun because of others: it waits for a slot, or for its server.
+    /// Whether the download has not started because it waits for a slot or for its server.
     package var isInLine: Bool {
         switch self {
         case .waiting(.slot), .waiting(.server): true
@@ -68,8 +69,8 @@ public enum DownloadAction: String, Sendable, Hashable, Codable, CaseIterable {
 }
 
 extension DownloadState {
-    /// The actions that are possible in this state; every other call throws `wrongState`, or changes nothing where the
-    /// state holds already that the action is to bring about.
+    /// The actions that are possible in this state. Any other call throws `wrongState`, or does nothing if the download
+    /// is already in the state that the action leads to.
     public var actions: Set<DownloadAction> {
         switch self {
         case .waiting: [.resume, .pause, .cancel, .change, .remove]
@@ -80,8 +81,8 @@ extension DownloadState {
         }
     }
 
-    /// Whether an action is to begin in this state; false if the state that it brings about holds already. Throws
-    /// `wrongState` if it is not possible.
+    /// Returns whether an action has to be performed: false if the download is already in the state that the action
+    /// leads to. Throws `wrongState` if the action is not possible.
     package func begins(_ action: DownloadAction, on name: String) throws(DownloadError) -> Bool {
         if actions.contains(action) { return true }
         switch (action, self) {
@@ -90,7 +91,7 @@ extension DownloadState {
         }
     }
 
-    /// The error of reading the content of a download that will not go on by itself.
+    /// The error that a reader gets when the download will not continue by itself.
     package func unreadable(_ name: String) -> DownloadError {
         DownloadError(.wrongState, ErrorPhrase(.cannotRead, name, ErrorPhrase(phrase)), recovery: .needsUser)
     }
@@ -109,7 +110,7 @@ extension DownloadState {
 }
 
 extension DownloadAction {
-    /// The sentence of an error that names a download and its state.
+    /// The sentence for the error when the action is refused; its arguments are a download and its state.
     fileprivate var refusal: ErrorPhrase.Key {
         switch self {
         case .resume: .cannotResume
@@ -190,7 +191,7 @@ extension WaitReason {
     }
 }
 
-/// Coded as `{"waitReason": …}`; `retry` and `notBefore` have `until`, `server` may have it, and `since`.
+/// Coded as `{"waitReason": …}`; `retry` and `notBefore` have `until`; `server` may have `since` and `until`.
 extension WaitReason: Codable {
     private enum CodingKeys: String, CodingKey { case waitReason, since, until }
 

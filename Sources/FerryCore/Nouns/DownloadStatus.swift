@@ -6,12 +6,13 @@ public struct DownloadStatus: Sendable, Hashable {
     public var state: DownloadState
     /// The reason for a pause that the user did not request; `nil` in all other cases.
     public var pauseReason: PauseReason?
-    /// Why the download waits, unless it is for a slot or its start time: the error after which it waits for its user, for
-    /// disk space or for its next attempt, or what its server or the network does; `nil` in all other cases.
+    /// The error that made the download wait for its user, for disk space or for its next attempt, or that describes
+    /// what its server or the network lacks; `nil` while it waits for a slot or its start time, and in all other
+    /// states.
     public var waitError: DownloadError?
     /// The progress of the download.
     public var progress: DownloadProgress
-    /// The name that the file has or will have; before the server has responded, the one that the URL suggests.
+    /// The name that the file has or will have; before the server has responded, the name that the URL suggests.
     public var name: String
     /// The path of the finished file; `nil` until its name has been chosen.
     public var path: String?
@@ -34,8 +35,8 @@ public struct DownloadStatus: Sendable, Hashable {
     public var actions: Set<DownloadAction> { state.actions }
 }
 
-/// Coded as `{"id", "progress", "name", "path"?, "pauseReason"?}` with the members of ``DownloadState``; a waiting one has
-/// its `error`, if there is one. An unknown pause reason is ignored.
+/// Coded as `{"id", "progress", "name", "path"?, "pauseReason"?}` with the members of ``DownloadState``, and with
+/// `error` if a waiting download has one. An unknown pause reason is ignored.
 extension DownloadStatus: Codable {
     private enum CodingKeys: String, CodingKey { case id, progress, name, path, pauseReason, error }
 

@@ -43,8 +43,8 @@ package struct ErrorPhrase: Sendable, Hashable {
 }
 
 extension ErrorPhrase {
-    /// The key of a sentence, whose texts are a row of ``SentenceTable``. The raw values are stored and sent, and never
-    /// change.
+    /// The key of a sentence, whose texts are a row of ``SentenceTable``. The raw values are stored and sent, so they
+    /// never change.
     package enum Key: String, Sendable, Hashable, CaseIterable {
         // Requests
         case secretsForNobody, unusableOrigin
@@ -148,7 +148,7 @@ extension ErrorPhrase {
         case demandsObject, demandsCredentials, demandsCookies, demandsSecrets
         // The manager's list
         case alreadyListed, notListed, nothingLeft, credentialsNotKept, notInThatPriority
-        // An action that the state, which fills its hole, forbids
+        // An action that is not possible in the download's state, which fills the placeholder
         case cannotPause, cannotResume, cannotCancel, cannotRestart, cannotChange, cannotRead
         case itWaits, itIsDownloading, itIsVerified, itIsPaused, itHasFailed, itIsComplete, itWasCancelled, itIsAStream
         // The daemon
@@ -213,7 +213,7 @@ extension ErrorPhrase {
     }
 }
 
-/// Coded as a list: the key, then the arguments, each a text or, where it is a sentence itself, such a list.
+/// Coded as a list: the key, then the arguments. Each argument is a text, or such a list if it is a sentence itself.
 extension ErrorPhrase: Codable {
     package init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()
@@ -252,14 +252,14 @@ extension Reason: Codable {
     }
 }
 
-/// The reason of an event, or another text for users: a sentence that is available in every language, or a text that is
-/// not translated.
+/// The reason of an event, or another text for users: either a sentence that is available in every language, or a text
+/// that is not translated.
 package enum Reason: Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
-    /// A name, path or number, or a text of a system, a library or a server.
+    /// A name, a path, a number, or a text from the system, a library or a server.
     case words(String)
     case phrase(ErrorPhrase)
-    /// A text of the command line: in English with holes, and what fills them. ``SentenceTable/chinesePatterns`` has its
-    /// Chinese form.
+    /// A text of the command line: English with placeholders, and their arguments. ``SentenceTable/chinesePatterns``
+    /// contains its Chinese form.
     case pattern(String, [Reason])
 
     /// A sentence.
@@ -323,7 +323,7 @@ extension Reason {
 
     package init(stringInterpolation text: StringInterpolation) { self = .pattern(text.pattern, text.arguments) }
 
-    /// The second text after the first, as one pattern.
+    /// Joins two texts into one pattern.
     package static func + (left: Reason, right: Reason) -> Reason {
         let (first, second) = (left.parts, right.parts)
         let holes = second.arguments.indices.map { "{\($0 + first.arguments.count)}" }

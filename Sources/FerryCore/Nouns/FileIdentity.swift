@@ -6,7 +6,7 @@ package struct FileIdentity: Codable, Hashable, Sendable {
     package var lastModified: String?
     /// Date of the same response; decides whether Last-Modified is a strong validator.
     package var date: String?
-    /// The length of the whole in bytes.
+    /// The length of the whole representation in bytes.
     package var totalBytes: ByteCount?
     /// The media type; distinguishes a login page from the expected file.
     package var contentType: String?
@@ -22,11 +22,11 @@ package struct FileIdentity: Codable, Hashable, Sendable {
         self.contentType = contentType
     }
 
-    /// Whether both have the same ETag, or none.
+    /// Whether both have the same ETag, or both have none.
     package func hasSameTag(as other: FileIdentity) -> Bool {
         etag.flatMap { EntityTag($0) } == other.etag.flatMap { EntityTag($0) }
     }
 
-    /// Whether the media type is that of a web page.
+    /// Whether the media type is a web page's.
     package var isPage: Bool { contentType.flatMap { MediaType($0) }?.isHTML == true }
 }

@@ -4,14 +4,14 @@
     public import struct Foundation.Date
 #endif
 
-/// What is known of a file: a line of a set's manifest, and the content of the file of digests beside a download.
+/// The known facts about a file: a line of a set's manifest, or the content of the digest file next to a download.
 ///
-/// Coded as an object of the properties' names; an absent member is unknown. Never contains secrets, except those in the
-/// query of a URL.
+/// Coded as an object with the properties' names; an absent member is unknown. Contains no secrets, except in the
+/// queries of URLs.
 public struct FileRecord: Sendable, Hashable {
     /// The path relative to the directory of the record, its names separated by `/`.
     public var path: String
-    /// The path in the source, if it is another one; `nil` if it is the same.
+    /// The path in the source, if it differs; otherwise `nil`.
     public var listedPath: String?
     /// The size of the file in bytes.
     public var totalBytes: ByteCount?
@@ -19,28 +19,29 @@ public struct FileRecord: Sendable, Hashable {
     public var checksum: Checksum?
     /// The digests of the pieces of the file.
     public var pieces: PieceDigests?
-    /// The URLs of the file with query and without user info; the first is the source.
+    /// The URLs of the file with their queries and without user info; the first is the source.
     public var urls: [String]
     /// The ETag that the server sent, verbatim.
     public var etag: String?
     /// The Last-Modified that the server sent, verbatim.
     public var lastModified: String?
-    /// The date and size that the list of a set had for the file when it was fetched or found current.
+    /// The date and size of the file in the set's listing when the file was fetched or found current.
     public var listed: String?
-    /// `listing` if the file was last found current by ``listed`` alone, and the server was not asked; else `nil`.
+    /// `listing` if the file was last found current by ``listed`` only, without a request to the server; otherwise
+    /// `nil`.
     public var currentBy: String?
-    /// How strongly the file is known to be intact; `nil` while it is missing.
+    /// The strength of the evidence that the file is intact; `nil` while it is missing.
     public var proof: Proof?
     /// When the file was completed.
     public var completedAt: Date?
-    /// The modification time of the completed file, in seconds since 1970 with nine decimals: `1700000000.000000000`. Of an
-    /// object it is that of the file of a directory which became the object; `nil` of one from elsewhere.
+    /// The modification time of the completed file, in seconds since 1970 with nine decimals: `1700000000.000000000`.
+    /// For an object that was uploaded from a directory, the time of the uploaded file; `nil` for any other object.
     public var modified: String?
-    /// Of a file that is an object: the ETag that the store gave it, verbatim.
+    /// For an object: the ETag that the store returned for it, verbatim.
     public var storedETag: String?
-    /// Of a file that is becoming an object of several parts: the store's identifier of the upload. Never in a manifest.
+    /// For a file that is uploaded in several parts: the store's identifier of the upload. Never in a manifest.
     package var uploadID: String?
-    /// Why the file is missing or was not updated: one line of English.
+    /// The reason why the file is missing or was not updated: one line of English.
     public var problem: String?
 
     public init(path: String, urls: [String] = []) {

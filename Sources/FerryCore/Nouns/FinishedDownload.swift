@@ -8,21 +8,21 @@ public struct FinishedDownload: Sendable, Hashable {
     public var proof: Proof
     /// Whether the file existed already and was still current, so that nothing was fetched.
     public var wasAlreadyComplete: Bool
-    /// The URL of the final response after redirects, for people: its query, which may be a secret, is shown as `?…`. The URLs
-    /// to request are ``DownloadRequest/sources``.
+    /// The URL of the final response after redirects, for display: its query, which may be a secret, is shown as `?…`.
+    /// The URLs to request are ``DownloadRequest/sources``.
     public var redactedFinalURL: String
     /// The media type that the server sent.
     public var contentType: String?
     /// Bytes of response bodies received in this run, including discarded ones.
     public var receivedBytes: ByteCount
-    /// The ETag that the server sent, verbatim; `nil` when it sent none, or in records of older versions.
+    /// The ETag that the server sent, verbatim; `nil` if it sent none, or in records of older versions.
     public var etag: String?
     /// The Last-Modified that the server sent, verbatim; `nil` as for ``etag``.
     public var lastModified: String?
-    /// The digest of the file: the one that it was compared with, or that ``DownloadRequest/recordsDigests`` asked for;
-    /// `nil` when neither was computed.
+    /// The digest of the file: the one that it was verified with, or the one that ``DownloadRequest/recordsDigests``
+    /// requested; `nil` if neither was computed.
     public var checksum: Checksum?
-    /// The ETag that the store gave the object, verbatim; `nil` of a file, and when the store named none.
+    /// The ETag that the store returned for the object, verbatim; `nil` for a file, or if the store returned none.
     public var storedETag: String?
 
     /// Creates the result of a download, for previews and tests.
@@ -90,7 +90,7 @@ extension FinishedDownload: Codable {
 ///
 /// Ordered from the weakest (`none`) to the strictest (`digest`).
 public enum Proof: String, Sendable, Hashable, Codable, Comparable, CaseIterable {
-    /// Parts joined without any validator, or a body without a length that ended with the connection.
+    /// Parts joined without any validator, or a body without a length that ended when the connection closed.
     case none
     /// Parts joined under one weak validator, without comparing samples.
     case weak

@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// Header fields in a request: an object of names, each with one value or a list of values.
+/// The header fields of a request: an object of names, each with one value or a list of values.
 package struct HeaderList: Codable, Sendable, Hashable {
     package var fields: HTTPFields
 
@@ -10,7 +10,7 @@ package struct HeaderList: Codable, Sendable, Hashable {
         let container = try decoder.container(keyedBy: AnyMember.self)
         fields = HTTPFields()
         for key in container.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
-            // `HTTPField` would silently drop invalid characters of a value, and another value would be sent.
+            // `HTTPField` would silently drop invalid characters of a value, so a different value would be sent.
             guard let name = HTTPField.Name(key.stringValue) else {
                 throw DecodingError.dataCorruptedError(
                     forKey: key, in: container,

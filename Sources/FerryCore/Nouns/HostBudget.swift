@@ -1,16 +1,17 @@
-/// What one host, or all hosts of one domain, may be asked for; `nil` means no limit.
+/// The limits for requests to one host, or to all hosts of one domain; `nil` means no limit.
 ///
-/// Limits of connections and delays are kept at every moment. Totals count from the time at which the budget was set.
+/// The limits of connections, delay and speed apply at all times. Totals count from the time at which the budget was
+/// set.
 public struct HostBudget: Sendable, Hashable {
     /// The maximum number of simultaneous connections, 1 or more. Each running download needs one.
     public var connections: Int?
     /// The minimum time between the starts of two requests.
     public var delay: Duration?
-    /// The maximum of received bytes per second, 1 or more.
+    /// The maximum number of received bytes per second, 1 or more.
     public var bytesPerSecond: ByteCount?
-    /// The total number of requests. Further ones wait until a new budget is set.
+    /// The total number of requests. Further requests wait until a new budget is set.
     public var requests: Int?
-    /// The total number of received bytes, compared before each request: a response that has begun is read to its end.
+    /// The total number of received bytes, checked before each request: a response that has started is read to its end.
     public var bytes: ByteCount?
 
     public init(
@@ -24,10 +25,10 @@ public struct HostBudget: Sendable, Hashable {
         self.bytes = bytes
     }
 
-    /// The longest ``delay``; longer ones count as this: 1 day.
+    /// The longest ``delay``, 1 day; longer ones are reduced to it.
     package static let longestDelay = Duration.seconds(86_400)
 
-    /// The budget with values in their bounds.
+    /// The budget with its values clamped to their bounds.
     package var bounded: HostBudget {
         HostBudget(
             connections: connections.map { max(1, $0) },
@@ -41,14 +42,14 @@ extension HostBudget {
     var limitsBytes: Bool { bytesPerSecond != nil || bytes != nil }
 }
 
-/// The hosts that a ``HostBudget`` is for.
+/// The hosts that a ``HostBudget`` applies to.
 public enum HostScope: Sendable, Hashable {
     /// One host, by its name or address, on all ports.
     case host(String)
     /// All hosts of a registrable domain, such as `example.co.uk`: the public suffix and one label before it.
     case domain(String)
 
-    /// The name as in ``DownloadURL/host``; `nil` if it is none.
+    /// The name as in ``DownloadURL/host``; `nil` if it is not a valid host.
     package var normalized: HostScope? {
         switch self {
         case .host(let name): Self.host(of: name).map { .host($0) }

@@ -1,4 +1,4 @@
-/// The content of a journal: the identity of the file and the byte ranges that are durably in the part file.
+/// The content of a journal: the identity of the file and the byte ranges that are durably stored in the part file.
 ///
 /// Every field is human-readable. Secrets are never stored: neither user info in URLs nor secret headers.
 package struct JournalRecord: Codable, Hashable, Sendable {
@@ -9,59 +9,59 @@ package struct JournalRecord: Codable, Hashable, Sendable {
     package var id: String
     /// The requested URLs, with query and without user info; the first is the source.
     package var urls: [String]
-    /// The final name, without a directory: the journal is in the same one.
+    /// The final name, without a directory: the file gets it in the journal's directory.
     package var name: String
-    /// Whether the name is the request's, not the URL's or the server's; absent when not.
+    /// Whether the request specified the name, rather than the URL or the server; absent if not.
     package var isNameRequested: Bool?
-    /// The size of the whole in bytes, once known.
+    /// The size of the whole file in bytes, once known.
     package var totalBytes: ByteCount?
     package var identity: FileIdentity
     /// The requested digest, `sha-256=HEX`.
     package var checksum: String?
-    /// The digest of the whole that the server declared with the claimed bytes, `sha-256=HEX`.
+    /// The digest of the whole file that the server declared with the claimed bytes, `sha-256=HEX`.
     package var offered: String?
     /// Claimed ranges, half-open `[start, end]`, ascending, not touching.
     package var claimed: [[ByteCount]]
-    /// Device and inode of the part file that the claims refer to.
+    /// The device and inode of the part file that the claims refer to.
     package var partDevice: UInt64
     package var partInode: UInt64
-    /// Birth time of the part file, seconds and nanoseconds since 1970, because inode numbers are reused. Absent where
-    /// the file system does not record it.
+    /// The birth time of the part file, in seconds and nanoseconds since 1970, because inode numbers are reused. Absent
+    /// if the file system does not record it.
     package var partCreated: [Int64]?
-    /// The boot in which unsynced claims were made: they are valid only in that boot.
+    /// The boot in which unsynced claims were made; the claims are valid only in that boot.
     package var unsyncedBoot: String?
-    /// The weakest join so far; `nil` while all bytes are of one response.
+    /// The weakest join so far; `nil` while all bytes come from one response.
     package var weakestJoin: Proof?
     package var publishing: Publishing?
-    /// The object that the file becomes; absent when it stays a file.
+    /// The object that the file is uploaded to; absent if the file is not uploaded.
     package var upload: Upload?
-    /// A running move of part file and journal to another directory.
+    /// An unfinished move of the part file and the journal to another directory.
     package var moving: Moving?
-    /// The previous path of the part file, while files may be left there.
+    /// The previous path of the part file, while files may still exist there.
     package var movedFrom: String?
-    /// The digest mismatch of the whole: `expected`, `actual`, as `sha-256=HEX`.
+    /// The digest mismatch of the whole file: `expected`, `actual`, as `sha-256=HEX`.
     package var mismatch: Mismatch?
     /// The log of events, newest last, at most ``maxEvents``.
     package var events: [Entry] = []
-    /// Creation time of the download, in seconds since 1970.
+    /// The creation time of the download, in seconds since 1970.
     package var createdAt: Double
     package var label: String?
     package var userInfo: [String: String]?
     package var session: String?
     package var position: Int?
     package var priority: Int?
-    /// Paused by the user; absent when not.
+    /// Whether the user paused the download; absent if not.
     package var isPaused: Bool?
-    /// Cancelled with resume data, and not listed until that is used; absent when not.
+    /// Whether the download was cancelled with resume data, and is not listed until that data is used; absent if not.
     package var isTaken: Bool?
-    /// Rate limit in bytes per second; absent without a limit.
+    /// The rate limit in bytes per second; absent if there is none.
     package var rateLimit: ByteCount?
     /// The maximum number of connections; absent for the default.
     package var maxConnections: Int?
-    /// The networks that the download may use; absent when the manager's setting applies.
+    /// The networks that the download may use; absent if the manager's setting applies.
     package var network: NetworkRule?
     package var trust: TrustRules?
-    /// The directory that confines the files; absent for none.
+    /// The directory that confines the files; absent if there is none.
     package var root: String?
 
     package static let maxEvents = 50
@@ -78,11 +78,11 @@ package struct JournalRecord: Codable, Hashable, Sendable {
             self.length = length
         }
     }
-    /// An object, and the multipart upload that makes it. Which of its parts are there, the store knows.
+    /// An object, and the multipart upload that creates it. Only the store knows which parts have been uploaded.
     package struct Upload: Codable, Hashable, Sendable {
         /// The object, `s3://BUCKET/KEY`.
         package var object: String
-        /// The store's identifier of the upload; absent until it is begun.
+        /// The store's identifier of the upload; absent until the upload has been created.
         package var id: String?
         package init(object: String, id: String?) {
             self.object = object
@@ -92,7 +92,7 @@ package struct JournalRecord: Codable, Hashable, Sendable {
     package struct Moving: Codable, Hashable, Sendable {
         /// The absolute path of the part file at the destination.
         package var part: String
-        /// Device of the part file at the destination. Absent in journals of older versions.
+        /// The device of the part file at the destination. Absent in journals of older versions.
         package var device: UInt64?
         package var inode: UInt64
         package init(part: String, device: UInt64?, inode: UInt64) {
@@ -136,7 +136,7 @@ package struct JournalRecord: Codable, Hashable, Sendable {
         self.createdAt = createdAt
     }
 
-    /// Whether the URL is in the list, also as earlier versions wrote it.
+    /// Whether the list contains the URL, including in the form that earlier versions wrote.
     package func names(_ url: DownloadURL) -> Bool {
         urls.contains(url.text) || DownloadURL.earlierText(of: url.text).map(urls.contains) ?? false
     }

@@ -1,4 +1,4 @@
-/// Where a file is kept that is replaced or deleted.
+/// The location for keeping a file that is replaced or deleted.
 package struct KeptCopy: Sendable, Hashable, Codable {
     /// An absolute directory, below which no symbolic link is followed.
     package var directory: String

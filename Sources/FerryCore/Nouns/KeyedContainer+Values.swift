@@ -4,10 +4,10 @@
     import struct Foundation.Date
 #endif
 
-// The coding of times, durations, sizes and kinds. Times follow the coder's strategy for dates.
+// The coding of times, durations, sizes and kinds. Times use the coder's date strategy.
 
 extension KeyedEncodingContainer {
-    /// Encodes a time, its seconds since 1970 clamped to ±10^12 so that milliseconds stay exact in a Double.
+    /// Encodes a time. Its seconds since 1970 are clamped to ±10^12, so that milliseconds stay exact in a Double.
     mutating func encode(time: Date, forKey key: Key) throws {
         try encode(Date(timeIntervalSince1970: CodedSeconds.held(time.timeIntervalSince1970)), forKey: key)
     }

@@ -1,12 +1,12 @@
-/// What is known of the object that a file is to become: of a set in a bucket, whose objects were listed before.
+/// The known state of the object that a file is uploaded to, for a set in a bucket whose objects were listed before.
 package struct KnownObject: Sendable, Hashable, Codable {
-    /// The ETag of the object that the file replaces; `nil`: none is replaced.
+    /// The ETag of the object that the file replaces; `nil` if it replaces none.
     package var etag: String?
-    /// Whether an object may be there that has the content of the file, by the digest of the request. Default false.
+    /// Whether the object may already have the file's content, according to the digest in the request. Default false.
     package var mayHaveContent = false
-    /// The validators under which the source is asked whether the object is still its file; `nil`: it is fetched at once.
+    /// The validators for a conditional request to the source; `nil` to fetch the file without one.
     package var source: FileIdentity?
-    /// The digest of the object, if it is still the file of the source.
+    /// The digest of the object, if it is still the same as the source's file.
     package var checksum: Checksum?
 
     package init(etag: String? = nil) { self.etag = etag }

@@ -8,7 +8,7 @@ public enum ListPlacement: Sendable, Hashable {
     case before(DownloadID)
     /// Directly after another download.
     case after(DownloadID)
-    /// At this index, from 0; a larger one than the last means the last.
+    /// At this index, starting at 0; an index beyond the end means the last position.
     case index(Int)
 }
 

@@ -16,7 +16,7 @@ public struct NetworkStatus: Sendable, Hashable, Codable {
     public var isOnline: Bool
     /// Whether the network is metered (`isExpensive` of NWPath). Default false.
     public var isMetered: Bool
-    /// Whether the user asked to save data (`isConstrained` of NWPath: Low Data Mode). Default false.
+    /// Whether the user wants to save data (`isConstrained` of NWPath: Low Data Mode). Default false.
     public var isConstrained: Bool
 
     package init(isOnline: Bool, isMetered: Bool = false, isConstrained: Bool = false) {

@@ -1,18 +1,19 @@
-/// The digests of a file's pieces, all of one length except the last one: they tell which bytes of a file are damaged.
+/// The digests of a file's pieces, which show which bytes of the file are damaged. All pieces except the last have one
+/// length.
 ///
-/// Coded as an object of `algorithm`, `pieceBytes` and `digests`, the hexadecimal digests one after another.
+/// Coded as an object of `algorithm`, `pieceBytes` and `digests`, the concatenated hexadecimal digests.
 public struct PieceDigests: Sendable, Hashable {
     /// The maximum number of pieces.
     public static let mostPieces = 65_536
 
     public let algorithm: DigestAlgorithm
-    /// The length of each piece in bytes, at least 1; that of the last one may be less.
+    /// The length of each piece in bytes, at least 1; the last piece may be shorter.
     public let pieceBytes: ByteCount
-    /// The raw digests, one after another.
+    /// The raw digests, concatenated.
     public let digests: [UInt8]
 
-    /// Creates the digests of 1 to ``mostPieces`` pieces. Returns `nil` when a value is out of bounds, or `digests` do
-    /// not have the length of as many as there are.
+    /// Creates the digests of 1 to ``mostPieces`` pieces. Returns `nil` if a value is out of bounds, or if the length
+    /// of `digests` is not a multiple of a digest's length.
     public init?(algorithm: DigestAlgorithm, pieceBytes: ByteCount, digests: [UInt8]) {
         guard 1..<ByteCount.bound ~= pieceBytes, digests.count.isMultiple(of: algorithm.byteCount),
             1...Self.mostPieces ~= digests.count / algorithm.byteCount
@@ -23,7 +24,7 @@ public struct PieceDigests: Sendable, Hashable {
     /// The number of pieces.
     public var count: Int { digests.count / algorithm.byteCount }
 
-    /// Whether these are the pieces of a file of `total` bytes.
+    /// Whether the digests match the number of pieces of a file of `total` bytes.
     package func cover(_ total: ByteCount) -> Bool { total > 0 && (total - 1) / pieceBytes + 1 == ByteCount(count) }
 
     /// The raw digest of a piece.
@@ -31,7 +32,7 @@ public struct PieceDigests: Sendable, Hashable {
         digests[piece * algorithm.byteCount..<(piece + 1) * algorithm.byteCount]
     }
 
-    /// The bytes of a piece, in a file of `total` bytes that they ``cover(_:)``.
+    /// The byte range of a piece, in a file of `total` bytes that the pieces ``cover(_:)``.
     package func range(of piece: Int, total: ByteCount) -> Range<ByteCount> {
         let start = ByteCount(piece) * pieceBytes
         return start..<min(total, start + pieceBytes)

@@ -1,11 +1,11 @@
-/// A change of a listed download's request: coded as the changed members of ``DownloadRequest``, where null restores
-/// the default.
+/// A change of a listed download's request, coded as the changed members of ``DownloadRequest``; null restores a
+/// default.
 ///
 /// `user` and `password` provide credentials: a download that was waiting for them resumes.
 package struct RequestChange: Sendable, Hashable {
     /// A request with the new values.
     package private(set) var request = DownloadRequest.plain
-    /// The members that are changed.
+    /// The changed members.
     package private(set) var members: Set<DownloadRequest.CodingKeys> = []
 
     package init() {}
@@ -31,10 +31,11 @@ package struct RequestChange: Sendable, Hashable {
         members.formUnion([.user, .password])
     }
 
-    /// Whether anything but credentials is changed.
+    /// Whether the change affects more than credentials.
     package var changesRequest: Bool { !members.isSubset(of: [.user, .password]) }
 
-    /// Sets the changed properties of another request. A checksum that is removed is not expected by the journal either.
+    /// Sets the changed properties of another request. If the change removes a checksum, the one in the journal is
+    /// ignored too.
     package func apply(to other: inout DownloadRequest) {
         for property in DownloadRequest.properties where members.contains(property.key) {
             property.copy(request, &other)

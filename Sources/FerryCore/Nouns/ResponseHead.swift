@@ -1,6 +1,6 @@
 package import HTTPTypes
 
-/// Status and fields of a response, as input of the decisions.
+/// The status and the fields of a response, as an input of decisions.
 package struct ResponseHead: Sendable, Hashable {
     package var status: Int
     package var headers: HTTPFields

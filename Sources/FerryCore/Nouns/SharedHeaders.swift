@@ -1,17 +1,17 @@
 package import HTTPTypes
 
-/// Request headers for all downloads of a manager, each for the origins that it may be sent to. In memory alone: nothing of
-/// them is stored with a download.
+/// Request headers for all downloads of a manager, each with the origins that it may be sent to. They are kept only in
+/// memory and never stored with a download.
 package struct SharedHeaders: Sendable, Hashable {
-    /// The fields for the origins of each download's sources; none of them is secret.
+    /// The fields for the origins of each download's sources; they contain no secrets.
     private var open = HTTPFields()
-    /// The fields for single origins.
+    /// The fields for individual origins.
     private var own: [Origin: HTTPFields] = [:]
 
     package init() {}
 
-    /// Sets a header in place of the one with that name, for these origins or, without any, for the sources of each
-    /// download. `nil` removes it; without origins, from all of them.
+    /// Sets a header for these origins or, if there are none, for the sources of each download, replacing the one with
+    /// that name. `nil` removes it; without origins, from all origins.
     fileprivate mutating func set(_ name: String, to value: String?, for origins: [Origin]) throws(DownloadError) {
         guard let field = HTTPField.Name(name), value.map(HTTPField.isValidValue) ?? true else {
             // The value may be a secret.
@@ -26,7 +26,7 @@ package struct SharedHeaders: Sendable, Hashable {
         open[field] = value
     }
 
-    /// Removes the header, whatever it is for.
+    /// Removes the header for all origins.
     package mutating func remove(_ name: HTTPField.Name) {
         open[name] = nil
         for origin in own.keys { own[origin]?[name] = nil }
@@ -37,7 +37,8 @@ package struct SharedHeaders: Sendable, Hashable {
         return origin.map { own[$0]?[name] } ?? open[name]
     }
 
-    /// The fields for a request to `origin`; `isSource`: the user has named that origin, and no redirect alone leads to it.
+    /// The fields for a request to `origin`. `isSource` is true if the user named that origin, false if only a redirect
+    /// led to it.
     package func fields(for origin: Origin, isSource: Bool) -> HTTPFields {
         var fields = own[origin] ?? HTTPFields()
         if isSource {
@@ -55,7 +56,7 @@ extension SharedHeaders: CustomStringConvertible, CustomDebugStringConvertible, 
 }
 
 extension TransferSettings {
-    /// Sets a header for all downloads of the manager, in place of the one with that name; `nil` removes it.
+    /// Sets a header for all downloads of the manager, replacing the one with that name; `nil` removes it.
     ///
     /// ```swift
     /// var configuration = DownloadManager.Configuration.default(identifier: "com.example.app", directory: folder)
@@ -63,15 +64,17 @@ extension TransferSettings {
     /// try configuration.transfer.setHeader("Authorization", to: "Bearer …", for: [Origin(of: url)])
     /// ```
     ///
-    /// A header for `origins` is sent with each request to one of them, after a redirect too, and to no other. Without
-    /// origins it is sent to the sources of each download, and no further after a redirect; only Accept, Accept-Language,
-    /// User-Agent and Referer can be set so, all others may be secret. Without origins `nil` removes the header for all of them.
+    /// A header for `origins` is sent with each request to one of them, including after a redirect, and to no other
+    /// origin. A header without origins is sent to the sources of each download, and not to other origins after a
+    /// redirect; only Accept, Accept-Language, User-Agent and Referer can be set this way, because any other header may
+    /// contain a secret. Without origins, `nil` removes the header for all origins.
     ///
-    /// A download's own headers, credentials, cookies and user agent take precedence. None of the manager's headers is stored:
-    /// each launch sets them anew. A change applies from the next request on; a download that waits for credentials tries them
-    /// with `resume()`. The daemon sends none of them.
+    /// A download's own headers, credentials, cookies and user agent take precedence. The manager's headers are never
+    /// stored: set them again at each launch. A change applies from the next request on; a download that waits for
+    /// credentials tries the new headers when you call `resume()`. The daemon does not send these headers.
     ///
-    /// Throws `invalidRequest` if no header can have that name or value, or if a header that may be secret has no origin.
+    /// Throws `invalidRequest` if the name or the value is not valid in a header, or if a header that may be secret has
+    /// no origin.
     public mutating func setHeader(
         _ name: String, to value: String?, for origins: [Origin] = []
     ) throws(DownloadError) {

@@ -1,16 +1,16 @@
-/// What the system knows of a connection that receives; `nil` where it does not know.
+/// The system's information about a receiving connection; `nil` where it is unknown.
 package struct SocketFacts: Sendable, Hashable {
-    /// The shortest round trip so far: without packets that waited in front of a line.
+    /// The shortest round trip so far, without queueing on the path.
     package var shortestTrip: Duration?
-    /// The present round trip, which the received data shows.
+    /// The current round trip, measured from the received data.
     package var trip: Duration?
-    /// The data segments since the last facts of the connection.
+    /// The data segments received since the connection's previous facts.
     package var segments: Int?
-    /// Those of ``segments`` that arrived before an earlier one: the receiver's only sign of lost packets.
+    /// The number of ``segments`` that arrived out of order: the receiver's only sign of packet loss.
     package var reordered: Int?
     /// The bytes that the peer may send without an acknowledgement.
     package var window: ByteCount?
-    /// The bytes that waited to be read, after some were read.
+    /// The bytes that were still waiting to be read after a read.
     package var unread: ByteCount?
 
     package init(
@@ -26,16 +26,17 @@ package struct SocketFacts: Sendable, Hashable {
     }
 }
 
-/// How busy this process was.
+/// The load of this process.
 package struct ProcessorFacts: Sendable, Hashable {
-    /// The share of the time in which the busiest thread ran or waited for a core.
+    /// The fraction of the time in which the busiest thread ran or waited for a core.
     package var busiest: Double
     /// The cores that all threads used, on average.
     package var cores: Double
-    /// The cores that they waited for, while others had them or the quota of a group was used up.
+    /// The cores that the threads waited for, because other processes used them or the quota of a control group was
+    /// used up.
     package var missing: Double
 
-    /// Whether the process does not get what it needs.
+    /// Whether the process does not get the processor time that it needs.
     package var isScarce: Bool { busiest >= 0.8 || missing >= max(0.4, cores) }
 
     package init(busiest: Double, cores: Double, missing: Double = 0) {

@@ -2,10 +2,10 @@
 public struct StorageReport: Sendable, Hashable, Codable {
     /// Bytes received by listed downloads that are neither completed nor cancelled.
     public var partBytes: ByteCount = 0
-    /// Bytes of listed, completed downloads.
+    /// Bytes of the files of listed, completed downloads.
     public var finishedBytes: ByteCount = 0
-    /// Paths of part files in the manager's directory that no listed download names; ``DownloadManager/adopt(_:)-(String)``
-    /// lists one.
+    /// Paths of part files in the manager's directory that belong to no listed download; use
+    /// ``DownloadManager/adopt(_:)-(String)`` to list one.
     public var orphanedParts: [String] = []
     /// Bytes that the journals of the orphaned part files claim.
     public var orphanedBytes: ByteCount = 0

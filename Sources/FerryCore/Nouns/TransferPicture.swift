@@ -8,7 +8,7 @@ package struct TransferPicture: Sendable {
     package var identity: FileIdentity
     /// The final URL, with its query shown as `?…`.
     package var finalURL: String?
-    /// Whether the server sends no ranges, as far as its responses tell.
+    /// Whether the server does not support ranges, according to its responses.
     package var lacksRanges = false
 
     package init(totalBytes: ByteCount?, written: RangeSet<ByteCount>, identity: FileIdentity) {
@@ -17,7 +17,7 @@ package struct TransferPicture: Sendable {
         self.identity = identity
     }
 
-    /// Creates the snapshot of a journal's claims.
+    /// Creates a snapshot from the claims of a journal.
     package init(_ record: JournalRecord) {
         self.init(
             totalBytes: record.totalBytes, written: RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet(),

@@ -23,20 +23,20 @@ public struct TransferSettings: Sendable, Hashable {
     public var insecure: Bool = false
     /// The IP versions to connect with. Default ``AddressFamily/any``.
     public var addressFamily: AddressFamily = .any
-    /// Permits connections to addresses outside the public internet: loopback, link-local, private, metadata. With
-    /// false, the connected address is checked before a request is written. Proxies are exempt and resolve names
-    /// themselves. Default true.
+    /// Permits connections to addresses outside the public internet: loopback, link-local, private, metadata. If false,
+    /// the connected address is checked before a request is written. Proxies are exempt, and resolve names themselves.
+    /// Default true.
     public var allowsPrivate: Bool = true
-    /// The initial cookies of every download.
+    /// The cookies with which every download starts.
     public var cookies: CookieJar
-    /// What ``setHeader(_:to:for:)`` has set.
+    /// The headers that ``setHeader(_:to:for:)`` has set.
     package var headers = SharedHeaders()
-    /// Credentials by host, for hosts that redirects lead to: each for requests to the host that its entry names, over http
-    /// only if no redirect from https to http is allowed. The entry `default` names none. Default: none.
+    /// Credentials by host, for redirects of a download's first URL. An entry is used only for https requests to the
+    /// host that it names. The entry `default` names no host. Default: none.
     public var netrc: Netrc?
     /// The maximum number of connections per host, over all downloads, 1 or more. Default 16.
     public var connectionsPerHost: Int = 16
-    /// The keys and the store of `s3` URLs. Default: AWS, without keys.
+    /// The keys and the store for `s3` URLs. Default: AWS, without keys.
     public var s3 = S3Settings()
     /// Whether requests, response heads, redirects and connections are reported as notes. Default false.
     package var tracesRequests = false
@@ -48,22 +48,23 @@ public struct TransferSettings: Sendable, Hashable {
 }
 
 extension TransferSettings {
-    /// The file of trusted certificates that the environment names, as OpenSSL does: `SSL_CERT_FILE`; `nil` if it is
-    /// unset or empty.
+    /// The file of trusted certificates that the environment variable `SSL_CERT_FILE` names, as in OpenSSL; `nil` if it
+    /// is unset or empty.
     package static func caFile(in environment: [String: String]) -> String? {
         environment["SSL_CERT_FILE"].flatMap { $0.isEmpty ? nil : $0 }
     }
 }
 
-/// How a download connects, where it differs from its manager's ``TransferSettings``; `nil` means the manager's value.
+/// The connection settings in which a download differs from its manager's ``TransferSettings``; `nil` means the
+/// manager's value.
 ///
-/// Connections are shared only by downloads with the same proxy, certificates and time limit.
+/// Downloads share connections only if they have the same proxy, certificates and time limit.
 public struct ConnectionRules: Sendable, Hashable {
-    /// The maximum size of ``certificates``, and of cookies in their coded form, in bytes of UTF-8.
+    /// The maximum size of ``certificates``, and of the coded form of ``cookies``, in bytes of UTF-8.
     public static let mostTextBytes = 1 << 20
 
-    /// The proxy, or a direct connection. The hosts that the manager's proxies except are still connected to directly.
-    /// Refused by a manager that forbids private addresses, unless it is ``ProxyChoice/direct``.
+    /// The proxy, or a direct connection. Hosts that are excluded from the manager's proxies are still connected to
+    /// directly. A manager that forbids private addresses refuses any value except ``ProxyChoice/direct``.
     public var proxy: ProxyChoice?
     /// Certificates in PEM form that replace the manager's trusted ones.
     public var certificates: String?
@@ -75,7 +76,7 @@ public struct ConnectionRules: Sendable, Hashable {
     public var connectTimeout: Duration?
     /// The User-Agent field, unless the request's headers have one.
     public var userAgent: String?
-    /// The cookies that every run starts with. Each is sent to the hosts that match its domain only.
+    /// The cookies that every run starts with. Each is sent only to hosts that match its domain.
     public var cookies: CookieJar?
 
     public init() {}

@@ -11,7 +11,7 @@ extension RangeSet<ByteCount> {
         return count
     }
 
-    /// The end of the run of bytes that begins at 0; 0 when byte 0 is missing.
+    /// The end of the contiguous bytes that start at 0; 0 if byte 0 is missing.
     package var prefixEnd: ByteCount {
         guard let first = ranges.first, first.lowerBound == 0 else { return 0 }
         return first.upperBound
@@ -36,7 +36,8 @@ extension RangeSet<ByteCount> {
     /// Half-open pairs `[start, end]`, ascending, as in a journal.
     package var pairs: [[ByteCount]] { ranges.map { [$0.lowerBound, $0.upperBound] } }
 
-    /// Creates a set from half-open pairs; `nil` when one is empty, negative, out of order or touches the one before.
+    /// Creates a set from half-open pairs; `nil` if one is empty, negative, out of order, or adjacent to the previous
+    /// one.
     package init?(pairs: [[ByteCount]]) {
         var end: ByteCount = -1
         var all: [Range<ByteCount>] = []

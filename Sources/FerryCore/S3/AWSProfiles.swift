@@ -1,5 +1,6 @@
-/// The sections of a file `credentials` or `config` of AWS's tools: `[name]`, then `key = value`, and below a key without
-/// a value its own, indented: `s3.addressing_style`.
+/// The sections of a `credentials` or `config` file of the AWS tools: a line `[name]`, then lines `key = value`.
+/// Indented lines below a key without a value are its members: `addressing_style` below `s3` is stored as
+/// `s3.addressing_style`.
 package struct AWSProfiles: Sendable, Hashable {
     /// The maximum size of a file in bytes.
     package static let mostBytes = 1 << 20
@@ -35,6 +36,6 @@ package struct AWSProfiles: Sendable, Hashable {
         }
     }
 
-    /// The values of a section; `nil` if there is none of this name.
+    /// The values of a section; `nil` if no section has this name.
     package subscript(_ name: String) -> [String: String]? { sections[name] }
 }

@@ -1,6 +1,6 @@
-/// `s3://BUCKET/KEY`: an object of a store, as other tools write it, but a URL: `%XX` in it is one byte of the key.
+/// `s3://BUCKET/KEY`: an object in a store, as other tools write it, but as a URL: `%XX` in it is one byte of the key.
 extension DownloadURL {
-    /// Creates the URL of an object, or with an empty key that of the bucket; `nil` for a bucket that cannot be.
+    /// Creates the URL of an object or, with an empty key, of the bucket; `nil` if the bucket's name is not valid.
     package init?(bucket: String, key: [UInt8]) {
         guard Self.isBucket(Array(bucket.utf8)[...]) else { return nil }
         self.init(
@@ -8,13 +8,13 @@ extension DownloadURL {
             path: "/" + ObjectText.encode(key, keepsSlash: true), query: nil, credentials: nil)
     }
 
-    /// Whether the URL is one of an object, or of objects with a common prefix.
+    /// Whether the URL denotes an object, or objects with a common prefix.
     package var isObject: Bool { scheme == .s3 }
 
-    /// The key of an object, any bytes; empty for the bucket itself.
+    /// The key of an object, which may be any bytes; empty for the bucket itself.
     package var objectKey: [UInt8] { PercentEncoding.decode(path.utf8.dropFirst()) }
 
-    /// Returns the URL of the object whose key is this one's and the text after it.
+    /// Returns the URL of the object whose key is this one's followed by the text.
     package func appendingKey(_ text: String) -> DownloadURL {
         DownloadURL(
             scheme: scheme, host: host, port: port,
@@ -28,8 +28,8 @@ extension DownloadURL {
             credentials: credentials)
     }
 
-    /// Parses the text after the bucket of an `s3` URL. Dot segments are refused: servers and proxies in between disagree
-    /// about what they mean, and with it about what is signed.
+    /// Parses the text after the bucket of an `s3` URL. Dot segments are refused: servers and proxies interpret them
+    /// differently, and so differ about what is signed.
     static func parseObject(
         _ rest: ArraySlice<UInt8>, bucket: ArraySlice<UInt8>
     ) throws(Defect) -> DownloadURL {
@@ -48,8 +48,8 @@ extension DownloadURL {
             query: query.map { PercentEncoding.encode($0, allowsQuestionMark: true) }, credentials: nil)
     }
 
-    /// Whether a bucket can have this name: 3 to 63 lower-case letters, digits, hyphens and dots, of which no two dots
-    /// meet, and which is no IPv4 address. It becomes a part of host names and paths.
+    /// Whether a bucket can have this name: 3 to 63 lower-case letters, digits, hyphens and dots, without two
+    /// consecutive dots, and not an IPv4 address. The name becomes a part of host names and paths.
     static func isBucket(_ name: ArraySlice<UInt8>) -> Bool {
         guard (3...63).contains(name.count), let first = name.first, let last = name.last else { return false }
         func isWord(_ byte: UInt8) -> Bool {

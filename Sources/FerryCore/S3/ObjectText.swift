@@ -1,7 +1,6 @@
-/// The form of paths and queries that Signature Version 4 signs. Requests are sent in this form, so that what is signed is
-/// what is sent.
+/// The form of paths and queries that Signature Version 4 signs. Requests are sent in the same form that is signed.
 package enum ObjectText {
-    /// Encodes every byte but letters, digits, `-`, `.`, `_` and `~`.
+    /// Encodes every byte except letters, digits, `-`, `.`, `_` and `~`.
     package static func encode(_ bytes: some Collection<UInt8>, keepsSlash: Bool) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(bytes.count)
@@ -18,7 +17,7 @@ package enum ObjectText {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// Returns the query with these parameters, by name.
+    /// Returns the query with these parameters, sorted by name.
     package static func query(_ parameters: [(name: String, value: String)]) -> String {
         func encoded(_ text: String) -> String { encode(Array(text.utf8), keepsSlash: false) }
         let encoded = parameters.map { (name: encoded($0.name), value: encoded($0.value)) }
@@ -26,7 +25,7 @@ package enum ObjectText {
             .map { "\($0.name)=\($0.value)" }.joined(separator: "&")
     }
 
-    /// Returns the parameters of a query. A `+` is itself.
+    /// Returns the parameters of a query. A `+` stands for itself.
     static func parameters(of query: String) -> [(name: String, value: String)] {
         query.split(at: "&").map { parameter in
             let parts = parameter.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false)

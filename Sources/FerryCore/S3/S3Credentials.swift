@@ -4,17 +4,17 @@
     package import struct Foundation.Date
 #endif
 
-/// The keys that requests to a store are signed with.
+/// The keys that sign requests to a store.
 public struct S3Credentials: Sendable, Hashable {
     package let accessKey: String
     package let secretKey: String
-    /// Of temporary keys.
+    /// The session token of temporary keys.
     package let sessionToken: String?
-    /// When temporary keys end; `nil` if that is not known.
+    /// The expiry time of temporary keys; `nil` if it is unknown.
     package let expires: Date?
 
-    /// Throws `invalidRequest` for keys that cannot be in a header field: empty ones, and those with characters that are
-    /// not printable ASCII.
+    /// Throws `invalidRequest` for keys that are not valid in a header field: empty keys, and keys with characters
+    /// other than printable ASCII.
     public init(accessKey: String, secretKey: String, sessionToken: String? = nil) throws(DownloadError) {
         guard let keys = S3Credentials(accessKey, secretKey, sessionToken, expires: nil) else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.unusableS3Keys), recovery: .needsUser)
@@ -28,7 +28,7 @@ public struct S3Credentials: Sendable, Hashable {
                 return nil
             }
         }
-        // It is a part of the credential scope, whose parts end at a slash.
+        // The access key is a part of the credential scope, whose parts end at a slash.
         guard !accessKey.utf8.contains(UInt8(ascii: "/")), !accessKey.utf8.contains(UInt8(ascii: ",")) else {
             return nil
         }
@@ -38,7 +38,7 @@ public struct S3Credentials: Sendable, Hashable {
         self.expires = expires
     }
 
-    /// The keys in what the metadata of an instance or a container answers.
+    /// Creates credentials from the response of an instance's or a container's metadata service.
     package init?(metadata members: [String: String]) {
         guard members["Code"] ?? "Success" == "Success",
             let accessKey = members["AccessKeyId"], let secretKey = members["SecretAccessKey"]

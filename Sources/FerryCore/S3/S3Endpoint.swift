@@ -1,6 +1,6 @@
-/// The store that `s3` URLs are of: AWS, or a server that speaks its protocol.
+/// The store for `s3` URLs: AWS, or a server that implements its protocol.
 package struct S3Endpoint: Sendable, Hashable {
-    /// Where requests name the bucket.
+    /// The part of a request that names the bucket.
     package enum Style: String, Sendable, Hashable {
         /// In the path.
         case path
@@ -8,9 +8,9 @@ package struct S3Endpoint: Sendable, Hashable {
         case virtual
     }
 
-    /// The URL of the server, perhaps with a path; `nil` for AWS.
+    /// The URL of the server, possibly with a path; `nil` for AWS.
     package var base: DownloadURL?
-    /// `nil` for the default: the path for a server of one's own, the host name for AWS.
+    /// The style; `nil` for the default: the path for a custom server, the host name for AWS.
     package var style: Style?
 
     package init(base: DownloadURL? = nil, style: Style? = nil) {
@@ -18,21 +18,22 @@ package struct S3Endpoint: Sendable, Hashable {
         self.style = style
     }
 
-    /// The region of requests for a bucket of which nothing else is known.
+    /// The region of requests for a bucket whose region is unknown.
     package static let defaultRegion = "us-east-1"
 
-    /// Whether a text can be a region. It becomes a part of host names, and servers name it.
+    /// Whether a text can be a region. The text becomes a part of host names, and may come from a server.
     package static func isRegion(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 40
             && text.utf8.allSatisfy { ASCII.isDigit($0) || ASCII.isLetter($0) || $0 == UInt8(ascii: "-") }
             && text.utf8.first != UInt8(ascii: "-") && text.utf8.last != UInt8(ascii: "-")
     }
 
-    /// Returns the URL of requests for an object or a bucket, its path and query as they are signed.
+    /// Returns the URL of a request for an object or a bucket, with the path and query as they are signed.
     ///
-    /// The result is always on the server of ``base``, or on one of AWS's: neither bucket nor region can lead elsewhere.
+    /// The result is always on the server of ``base`` or on an AWS server: neither the bucket nor the region can lead
+    /// elsewhere.
     ///
-    /// - Parameter region: One for which ``isRegion(_:)`` is true.
+    /// - Parameter region: A region for which ``isRegion(_:)`` is true.
     package func url(for object: DownloadURL, region: String) -> DownloadURL {
         let bucket = object.host
         let key = ObjectText.encode(object.objectKey, keepsSlash: true)
@@ -40,7 +41,7 @@ package struct S3Endpoint: Sendable, Hashable {
         guard let base else {
             let suffix = region.utf8.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com"
             let host = "s3.\(region.asciiLowercased).\(suffix)"
-            // The certificate of AWS is for one label before its own.
+            // AWS's certificate covers only one label before its own domain.
             let isInHost = style != .path && !bucket.utf8.contains(UInt8(ascii: "."))
             return DownloadURL(
                 scheme: .https, host: isInHost ? "\(bucket).\(host)" : host, port: DownloadURL.Scheme.https.defaultPort,

@@ -1,25 +1,25 @@
 import HTTPTypes
 
-/// What a store answers in place of what was requested, by the code in its XML document.
+/// A failure that a store reports, identified by the code in its XML document.
 package struct S3Failure: Sendable, Hashable {
-    /// What to do about it.
+    /// The way to recover from the failure.
     package enum Remedy: Sendable, Hashable {
-        /// The bucket is in this region: the same request there.
+        /// The bucket is in this region: send the same request there.
         case region(String)
-        /// Temporary keys have ended: the same request with new ones.
+        /// Temporary keys have expired: send the same request with new ones.
         case newKeys
-        /// The condition of the request does not hold.
+        /// The condition of the request is not met.
         case condition
-        /// Pass the response on, to be retried as that of any server.
+        /// Pass the response on, to be retried like any other server's response.
         case retry
         case none
     }
 
-    /// The maximum size of a document that is read.
+    /// The maximum size of an XML document that is read.
     package static let mostBytes = 64 << 10
 
     package let status: Int
-    /// Letters and digits; empty if the store names none.
+    /// Letters and digits; empty if the store sent no code.
     package let code: String
     private let region: String?
 
@@ -36,7 +36,8 @@ package struct S3Failure: Sendable, Hashable {
         region = named.flatMap { S3Endpoint.isRegion($0) ? $0 : nil }
     }
 
-    /// Whether a response has to be read as a failure: others are what was requested, or are judged by the engine.
+    /// Whether a response has to be read as a failure. Any other response is the requested content, or is handled by
+    /// the engine.
     package static func isFailure(_ head: ResponseHead) -> Bool {
         switch head.status {
         case 200...299, 304, 416: false
@@ -48,7 +49,7 @@ package struct S3Failure: Sendable, Hashable {
     package var remedy: Remedy {
         switch (status, code) {
         case (412, _): .condition
-        // The store does not know what is asked of it, and will not later.
+        // The store does not implement the request, and a retry does not change that.
         case (501, _): .none
         case (_, "ExpiredToken"), (_, "TokenRefreshRequired"): .newKeys
         case (408, _), (429, _), (500..., _), (_, "SlowDown"), (_, "RequestTimeout"),
@@ -72,8 +73,8 @@ package struct S3Failure: Sendable, Hashable {
     /// The sentence of the error.
     ///
     /// - Parameters:
-    ///   - object: What was requested.
-    ///   - isSigned: Whether there were keys.
+    ///   - object: The requested object.
+    ///   - isSigned: Whether the request was signed with keys.
     package func phrase(of object: DownloadURL, isSigned: Bool) -> ErrorPhrase {
         let name = object.redacted
         return switch (status, code) {

@@ -1,24 +1,24 @@
-/// One page of the objects of a bucket, as ListObjectsV2 answers.
+/// One page of the objects of a bucket: a response to ListObjectsV2.
 package struct S3ListPage: Sendable, Hashable {
     package struct Object: Sendable, Hashable {
         package var key: [UInt8]
         package var totalBytes: ByteCount
         /// Verbatim, with its quotation marks.
         package var etag: String?
-        /// As a Last-Modified field has it.
+        /// In the format of a Last-Modified field.
         package var lastModified: String?
     }
 
-    /// The maximum size of a page in bytes: 1,000 keys of 1,024 bytes that are encoded, and what belongs to them.
+    /// The maximum size of a page in bytes: 1,000 encoded keys of 1,024 bytes, and their metadata.
     package static let mostBytes = 8 << 20
 
     package private(set) var objects: [Object] = []
-    /// The beginnings of keys up to a delimiter, each of which stands for all keys that begin so.
+    /// The common prefixes of keys up to a delimiter. Each represents all keys that start with it.
     package private(set) var prefixes: [[UInt8]] = []
-    /// What the next page is requested with; `nil` after the last one.
+    /// The token for requesting the next page; `nil` after the last one.
     package private(set) var continuation: String?
 
-    /// Throws what of the document is wrong. An object without a key or size is left out.
+    /// Throws an error that describes what is wrong in the document. An object without a key or size is omitted.
     package init(parsing document: some Collection<UInt8>) throws(TextError) {
         let root = try PlainXML(
             parsing: document, limits: PlainXML.Limits(bytes: Self.mostBytes, nodes: 50_000, depth: 16))
@@ -26,7 +26,7 @@ package struct S3ListPage: Sendable, Hashable {
         func text(_ name: String, _ element: PlainXML) -> String? { element.child(named: name)?.text }
         let isEncoded = text("EncodingType", root)?.trimmedText == "url"
         func key(_ text: String) -> [UInt8] {
-            // In this encoding a blank is a plus sign.
+            // In this encoding, a space is written as a plus sign.
             isEncoded
                 ? PercentEncoding.decode(text.utf8.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }) : Array(text.utf8)
         }

@@ -1,4 +1,4 @@
-/// A part that a store has.
+/// A part that a store has received.
 package struct S3Part: Sendable, Hashable {
     /// 1 to ``S3UploadPlan/mostParts``.
     package var number: Int

@@ -1,18 +1,18 @@
-/// What one profile says.
+/// The settings of one profile.
 package struct S3Profile: Sendable, Hashable {
     package var credentials: S3Credentials?
     package var region: String?
     package var endpoint = S3Endpoint()
-    /// Whether the files have the profile.
+    /// Whether the files contain the profile.
     package var exists = false
-    /// What of the profile cannot be used: the name of a setting.
+    /// The name of a setting that cannot be used.
     package var problem: String?
 
     /// Reads a profile.
     ///
     /// - Parameters:
-    ///   - credentials: The file `credentials`.
-    ///   - config: The file `config`.
+    ///   - credentials: The `credentials` file.
+    ///   - config: The `config` file.
     package init(_ name: String, credentials: AWSProfiles, config: AWSProfiles, ignoresEndpoint: Bool) {
         let keys = credentials[name]
         let settings = config[name == "default" ? "default" : "profile \(name)"] ?? config[name]
@@ -22,7 +22,7 @@ package struct S3Profile: Sendable, Hashable {
             self.credentials = S3Credentials(accessKey, secretKey, value("aws_session_token"), expires: nil)
             if self.credentials == nil { problem = "aws_access_key_id" }
         } else {
-            // Ferry neither starts programs nor asks other services for keys.
+            // Ferry neither starts programs nor requests keys from other services.
             problem = ["credential_process", "role_arn", "sso_session", "sso_start_url", "web_identity_token_file"]
                 .first {
                     value($0) != nil

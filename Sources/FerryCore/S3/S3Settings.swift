@@ -1,44 +1,43 @@
-/// Where the keys for `s3` URLs come from, and which store is meant, as the tools of AWS read it from their environment.
+/// The sources of the keys for `s3` URLs, and the store, as the AWS tools read them from their environment.
 ///
-/// The keys of the environment count first, then those of the profile, of the container, of the instance; without any,
-/// requests are anonymous.
+/// Keys are taken from the environment, otherwise from the profile, the container or the instance, in this order. If
+/// there are none, requests are anonymous.
 public struct S3Settings: Sendable, Hashable {
-    /// The URL of a store that is not AWS. Default `nil`: that of the profile, else AWS.
+    /// The URL of a store other than AWS. Default `nil`: the profile's, otherwise AWS.
     public var endpoint: DownloadURL?
-    /// The region. Default `nil`: that of the profile, else `us-east-1`.
+    /// The region. Default `nil`: the profile's, otherwise `us-east-1`.
     public var region: String?
-    /// The keys. Default `nil`: those of the profile, the container, the instance.
+    /// The keys. Default `nil`: those of the profile, the container or the instance.
     public var credentials: S3Credentials?
     /// The profile. Default `default`.
     package var profile = "default"
     /// Whether the profile must exist.
     package var isProfileNamed = false
-    /// The paths of the files of profiles; `nil` for none.
+    /// The paths of the profile files; `nil` for none.
     package var credentialsFile: String?
     package var configFile: String?
-    /// Whether the files may name a store.
+    /// Whether endpoint URLs in the profile files are ignored.
     package var ignoresConfiguredEndpoint = false
-    /// Where a container's keys are, and what they are requested with.
+    /// The URL of a container's keys, and the authorization for requesting them.
     package var container: DownloadURL?
     package var containerToken: String?
     package var containerTokenFile: String?
-    /// The instance's metadata; `nil` if it is not to be asked.
+    /// The instance's metadata service; `nil` if it must not be queried.
     package var metadata: DownloadURL?
-    /// A variable that cannot be used.
+    /// The name of a variable that cannot be used.
     package var problem: String?
-    /// Whether downloads for objects may bring proxies and certificates of their own: then whoever chooses those sees the
-    /// requests that are signed with these keys. Default true; false in the daemon.
+    /// Whether downloads of objects may have their own proxies and certificates. If so, whoever chooses them can read
+    /// the requests that are signed with these keys. Default true; false in the daemon.
     package var allowsOwnRoute = true
 
-    /// No keys, and AWS's store.
+    /// Creates settings without keys, for AWS.
     public init() {}
 
-    /// Reads the variables of an environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`,
-    /// `AWS_REGION`, `AWS_DEFAULT_REGION`, `AWS_PROFILE`, `AWS_SHARED_CREDENTIALS_FILE`, `AWS_CONFIG_FILE`,
-    /// `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS`, and those of containers and of
-    /// instances.
+    /// Reads the environment variables `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, `AWS_REGION`,
+    /// `AWS_DEFAULT_REGION`, `AWS_PROFILE`, `AWS_SHARED_CREDENTIALS_FILE`, `AWS_CONFIG_FILE`, `AWS_ENDPOINT_URL_S3`,
+    /// `AWS_ENDPOINT_URL`, `AWS_IGNORE_CONFIGURED_ENDPOINT_URLS`, and the variables of containers and instances.
     ///
-    /// A variable that cannot be used is an error of the first download that needs it.
+    /// If a variable cannot be used, the first download that needs it fails.
     public init(environment: [String: String]) {
         func value(_ names: String...) -> String? {
             names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
@@ -81,7 +80,7 @@ public struct S3Settings: Sendable, Hashable {
         }
     }
 
-    /// The server of a text; `nil` if it is none: another scheme, or with user info.
+    /// The server that a text denotes; `nil` if the scheme is not http or https, or if the URL contains user info.
     static func server(_ text: String) -> DownloadURL? {
         guard let url = try? DownloadURL(text), !url.isObject, url.credentials == nil else { return nil }
         return url

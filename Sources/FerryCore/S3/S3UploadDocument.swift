@@ -1,6 +1,6 @@
 /// The documents of multipart uploads.
 package enum S3UploadDocument {
-    /// The maximum size of an answer: 1,000 parts.
+    /// The maximum size of a response: 1,000 parts.
     package static let mostBytes = 1 << 20
     private static let limits = PlainXML.Limits(bytes: mostBytes, nodes: 20_000, depth: 8)
 
@@ -10,7 +10,7 @@ package enum S3UploadDocument {
         return root
     }
 
-    /// The identifier in the answer to CreateMultipartUpload.
+    /// The upload's identifier in the response to CreateMultipartUpload.
     package static func identifier(_ document: [UInt8]) throws(TextError) -> String {
         let root = try root("InitiateMultipartUploadResult", of: document)
         let id = root.child(named: "UploadId")?.text.trimmedText ?? ""
@@ -18,14 +18,15 @@ package enum S3UploadDocument {
         return id
     }
 
-    /// Whether a text can identify an upload. It is stored in journals and sent in queries.
+    /// Whether a text is valid as the identifier of an upload. The text is stored in journals and sent in queries.
     package static func isIdentifier(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 1024 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
-    /// The parts in an answer to ListParts, and the number after which the next page begins; `nil` for the last one.
+    /// The parts in a response to ListParts, and the part number after which the next page starts; `nil` for the last
+    /// page.
     package static func parts(_ document: [UInt8]) throws(TextError) -> (parts: [S3Part], next: Int?) {
-        // Some stores call it a response, among them moto.
+        // Some stores, such as moto, name the element ListPartsResponse.
         let root = try root("ListPartsResult", "ListPartsResponse", of: document)
         func text(_ name: String, _ element: PlainXML) -> String { element.child(named: name)?.text.trimmedText ?? "" }
         let parts = root.children(named: "Part").prefix(1000).compactMap { element -> S3Part? in
@@ -42,18 +43,19 @@ package enum S3UploadDocument {
         return (parts, last.number)
     }
 
-    /// Whether the answer to CompleteMultipartUpload, whose status is 200 before the store has an outcome, is a success.
+    /// Whether the response to CompleteMultipartUpload reports success. Its status is 200 before the store knows the
+    /// outcome.
     package static func isComplete(_ document: [UInt8]) -> Bool {
         (try? root("CompleteMultipartUploadResult", of: document)) != nil
     }
 
-    /// The ETag of the object in that answer; `nil` if it names none.
+    /// The ETag of the object in that response; `nil` if there is none.
     package static func completedTag(_ document: [UInt8]) -> String? {
         let root = try? root("CompleteMultipartUploadResult", of: document)
         return root?.child(named: "ETag").flatMap { EntityTag($0.text.trimmedText)?.field }
     }
 
-    /// The content of CompleteMultipartUpload.
+    /// The body of a CompleteMultipartUpload request.
     package static func completion(_ parts: [S3Part]) -> String {
         func element(_ name: String, _ text: String) -> PlainXML { PlainXML(name, text: text) }
         let children = parts.map { part in

@@ -1,18 +1,18 @@
-/// The parts of a file that is uploaded in several.
+/// The parts of a file that is uploaded in several parts.
 package struct S3UploadPlan: Sendable, Hashable {
-    /// A store takes at most this many parts.
+    /// The maximum number of parts that a store accepts.
     package static let mostParts = 10_000
-    /// Files below this are uploaded whole.
+    /// Files smaller than this are uploaded whole.
     package static let leastBytes: ByteCount = 8 << 20
-    /// The largest object.
+    /// The maximum size of an object.
     package static let mostBytes: ByteCount = 5 << 40
     private static let step: ByteCount = 1 << 20
 
     package let totalBytes: ByteCount
-    /// The size of all parts but the last.
+    /// The size of all parts except the last.
     package let partBytes: ByteCount
 
-    /// `nil` for a file that is larger than any object.
+    /// Returns `nil` for a file that exceeds the maximum size of an object.
     package init?(totalBytes: ByteCount) {
         guard totalBytes >= 0, totalBytes <= Self.mostBytes else { return nil }
         let least = (totalBytes + ByteCount(Self.mostParts) - 1) / ByteCount(Self.mostParts)

@@ -4,15 +4,15 @@
     package import struct Foundation.Date
 #endif
 
-/// What Signature Version 4 of AWS signs of a request, without cryptography: the canonical request, and the text that the
-/// key signs.
+/// The texts that AWS Signature Version 4 derives from a request, without cryptography: the canonical request, and the
+/// string to sign.
 ///
 /// ```
 /// signature = HMAC(key, stringToSign(SHA-256(canonicalRequest)))
 /// key = HMAC(HMAC(HMAC(HMAC("AWS4" + secret, date), region), service), "aws4_request")     keySteps
 /// ```
 package struct SignatureV4: Sendable, Hashable {
-    /// The SHA-256 of no bytes.
+    /// The SHA-256 of zero bytes.
     package static let emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
     package struct Field: Sendable, Hashable {
@@ -36,10 +36,10 @@ package struct SignatureV4: Sendable, Hashable {
     private static let service = "s3"
 
     /// - Parameters:
-    ///   - url: Of ``S3Endpoint/url(for:region:)``.
-    ///   - fields: The signed fields, Host and `x-amz-date` among them.
+    ///   - url: The URL from ``S3Endpoint/url(for:region:)``.
+    ///   - fields: The signed fields, including Host and `x-amz-date`.
     ///   - payloadDigest: The SHA-256 of the content in hexadecimal, the value of `x-amz-content-sha256`.
-    ///   - time: Of ``time(_:)``.
+    ///   - time: The time from ``time(_:)``.
     package init(
         method: String, url: DownloadURL, fields: [Field], payloadDigest: String, time: String, region: String
     ) {
@@ -60,7 +60,7 @@ package struct SignatureV4: Sendable, Hashable {
 
     private var date: String { String(decoding: time.utf8.prefix(8), as: UTF8.self) }
 
-    /// The names of the signed fields, with semicolons between them.
+    /// The names of the signed fields, separated by semicolons.
     private var names: String { fields.map(\.name).joined(separator: ";") }
 
     package var canonicalRequest: String {
@@ -70,7 +70,7 @@ package struct SignatureV4: Sendable, Hashable {
 
     private var scope: String { "\(date)/\(region)/\(Self.service)/aws4_request" }
 
-    /// The data that the signing key is derived with, one after the other.
+    /// The data from which the signing key is derived, in order.
     package var keySteps: [String] { [date, region, Self.service, "aws4_request"] }
 
     /// - Parameter digest: The SHA-256 of ``canonicalRequest`` in hexadecimal.

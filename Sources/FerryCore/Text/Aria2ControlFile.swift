@@ -1,9 +1,10 @@
-/// The control file that aria2 keeps beside an unfinished file, as `NAME.aria2`: which bytes of the file it has written.
+/// The control file that aria2 keeps next to an unfinished file, as `NAME.aria2`. It records which bytes aria2 has
+/// written.
 ///
-/// Format: aria2's technical notes, version 1, numbers in network order: version (2 bytes), extension (4), length of an
-/// info hash (4), piece length (4), total length (8), upload length (8), length of the bit field (4), bit field, number of
-/// pieces in flight (4), then of each its index (4), length (4), length of its bit field (4) and bit field, one bit for
-/// each block of 16 KiB.
+/// Format: aria2's technical notes, version 1, numbers in network byte order: version (2 bytes), extension (4), length
+/// of an info hash (4), piece length (4), total length (8), upload length (8), length of the bit field (4), bit field,
+/// number of pieces in flight (4), then for each piece its index (4), length (4), length of its bit field (4) and bit
+/// field, one bit for each block of 16 KiB.
 package struct Aria2ControlFile: Sendable, Hashable {
     package static let suffix = ReservedName.aria2Control.text
     /// The maximum size of a control file, in bytes.
@@ -13,11 +14,11 @@ package struct Aria2ControlFile: Sendable, Hashable {
     package let totalBytes: ByteCount
     package let ranges: RangeSet<ByteCount>
 
-    /// Parses a control file; `nil` if it is malformed, or that of a torrent.
+    /// Parses a control file; `nil` if it is malformed or belongs to a torrent.
     package init?(_ bytes: [UInt8]) {
         var reader = Reader(bytes: bytes[...])
         guard bytes.count <= Self.mostBytes, reader.number(2) == 1, reader.number(4) != nil,
-            // A torrent's bytes are of several files.
+            // The bytes of a torrent belong to several files.
             reader.number(4) == 0,
             let piece = reader.number(4), piece > 0, let total = reader.number(8), total.isSize,
             reader.number(8) != nil, let pieces = reader.bits()
@@ -35,7 +36,7 @@ package struct Aria2ControlFile: Sendable, Hashable {
                 blocks, of: Self.blockBytes, from: index * piece, to: min(total, index * piece + length))
         }
         guard reader.bytes.isEmpty else { return nil }
-        // In order, as each insertion elsewhere would move all later ranges.
+        // Sorted first, because inserting a range in the middle would move all later ranges.
         found.sort { $0.lowerBound < $1.lowerBound }
         ranges = RangeSet(found)
     }
@@ -62,14 +63,14 @@ package struct Aria2ControlFile: Sendable, Hashable {
     private struct Reader {
         var bytes: ArraySlice<UInt8>
 
-        /// Returns the number in the next bytes, at most 8; `nil` at the end and for one of 2^63 or more.
+        /// Returns the number in the next bytes, at most 8; `nil` at the end and for a number of 2^63 or more.
         mutating func number(_ count: Int) -> ByteCount? {
             guard bytes.count >= count else { return nil }
             defer { bytes = bytes.dropFirst(count) }
             return ByteCount(exactly: bytes.prefix(count).reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
         }
 
-        /// Returns a bit field with its length before it.
+        /// Returns a bit field that is preceded by its length.
         mutating func bits() -> ArraySlice<UInt8>? {
             guard let count = number(4), count <= bytes.count else { return nil }
             defer { bytes = bytes.dropFirst(Int(count)) }

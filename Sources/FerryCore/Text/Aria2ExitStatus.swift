@@ -1,5 +1,5 @@
-/// The exit statuses of aria2c (its manual, EXIT STATUS), also the error codes of its RPC interface, as far as a download
-/// over HTTP can have them.
+/// The exit statuses of aria2c (its manual, EXIT STATUS) that a download over HTTP can have. They are also the error
+/// codes of its RPC interface.
 package enum Aria2ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     case done = 0
     case unknown = 1
@@ -24,7 +24,7 @@ package enum Aria2ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     case removed = 31
     case checksum = 32
 
-    /// Returns the status for one failed file: by the sentence of the error, else by its code.
+    /// Returns the status for one failed file: by the sentence of the error, otherwise by its code.
     package static func of(_ error: DownloadError) -> Aria2ExitStatus {
         if let phrase = error.phrase, let status = of(phrase) { return status }
         return switch error.code {
@@ -43,7 +43,7 @@ package enum Aria2ExitStatus: Int32, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Returns the status of a sentence, or of the first that fills one of its holes; `nil` if none tells.
+    /// Returns the status for a sentence, or for the first of its arguments that has one; `nil` if none has.
     private static func of(_ phrase: ErrorPhrase) -> Aria2ExitStatus? {
         if let status = of(phrase.key) { return status }
         if [.serverAnswered, .answered, .answeredNoFile, .unusableList].contains(phrase.key) {
@@ -57,7 +57,7 @@ package enum Aria2ExitStatus: Int32, Sendable, Hashable, CaseIterable {
         switch key {
         case .stalled, .slowBody, .noAnswerInTime, .noConnectionInTime, .noHandshakeInTime, .connectTimedOut: .timeout
         case .noSuchHost, .nameWithoutAddress, .noAddress, .noAddressOfVersion: .nameResolution
-        // aria2 1.36 has no status of its own for these.
+        // aria2 1.36 has no separate status for these.
         case .connectionRefused, .untrusted, .unknownAuthority, .selfSigned, .otherName, .expired, .certificateExpired,
             .certificateNotYetValid, .unacceptable, .handshakeBrokeOff:
             .unknown

@@ -1,8 +1,8 @@
 /// The formatter for sizes, speeds, percentages and times in all of Ferry's interfaces.
 ///
-/// Decimal units, one fraction digit from KB up, always a point regardless of the locale. Never traps.
+/// Decimal units, one fraction digit from KB up, always with a decimal point regardless of the locale. Never traps.
 public enum ByteText {
-    /// `0 B`, `999 B`, `1.0 KB`, `4.4 MB`; rounded to the nearest tenth, never `1000.0`. Negative counts as 0.
+    /// `0 B`, `999 B`, `1.0 KB`, `4.4 MB`; rounded to the nearest tenth, never `1000.0`. Negative values count as 0.
     public static func size(_ count: ByteCount) -> String {
         let count = UInt64(max(0, count))
         guard count >= 1000 else { return "\(count) B" }
@@ -37,9 +37,10 @@ public enum ByteText {
         return "\(shown / 10).\(shown % 10)%"
     }
 
-    /// `5s`, `1m 05s`, `2h 03m`, `3d 4h`; `--` for an unknown time and for a thousand days and more.
+    /// `5s`, `1m 05s`, `2h 03m`, `3d 4h`; `--` for an unknown time and for a thousand days or more.
     ///
-    /// Rounded to the nearest second; from one hour up, truncated to whole minutes or hours. Negative counts as 0.
+    /// Rounded to the nearest second; from one hour up, truncated to whole minutes or hours. Negative values count as
+    /// 0.
     public static func duration(_ duration: Duration?) -> String {
         guard let duration else { return unknown }
         let parts = duration.components
@@ -54,8 +55,8 @@ public enum ByteText {
         }
     }
 
-    /// `0.4s`, `5s`: as ``duration(_:)``, but in tenths below a second, at least one of them. For a time that is waited,
-    /// or that was needed, which is never nothing.
+    /// `0.4s`, `5s`: like ``duration(_:)``, but in tenths below a second, and at least `0.1s`. For waiting times and
+    /// measured times, which are never zero.
     public static func briefly(_ duration: Duration) -> String {
         guard duration < .milliseconds(950) else { return self.duration(duration) }
         let tenths = (max(.zero, duration) + .milliseconds(50)).components.attoseconds / 100_000_000_000_000_000

@@ -1,4 +1,4 @@
-/// A list of digests as written by `sha256sum`, `md5sum`, `shasum --tag`, BSD's and OpenSSL's tools.
+/// A list of digests in the formats of `sha256sum`, `md5sum`, `shasum --tag`, and the BSD and OpenSSL tools.
 package struct ChecksumList: Sendable, Hashable {
     /// One line of the list.
     package struct Entry: Sendable, Hashable {
@@ -12,19 +12,19 @@ package struct ChecksumList: Sendable, Hashable {
 
     /// Parses lines of the forms `HEX  name`, `HEX *name`, `\HEX  escaped\nname`, `SHA256 (name) = HEX`, and `HEX`.
     ///
-    /// A line with an empty name is ignored: no file has that name, and such a digest is not meant for all files.
+    /// A line with an empty name is ignored, because no file has that name and the digest must not match every file.
     package init(_ text: String) {
         entries = TextLines(text).compactMap { Self.entry($0.text.utf8) }
     }
 
     /// Returns the digest for a file name, the strongest if there are several.
     ///
-    /// Names match as a whole, else by their last component. A single entry without a name matches any file. Returns
-    /// `nil` when nothing matches, or when equally good matches have different digests.
+    /// Names match as a whole, otherwise by their last component. A single entry without a name matches any file.
+    /// Returns `nil` if nothing matches, or if equally good matches have different digests.
     package func checksum(for name: String) -> Checksum? {
         if entries.count == 1, entries[0].name == nil { return entries[0].checksum }
         let base = Self.baseName(name)
-        // Byte by byte first; equivalent names help with lists from macOS.
+        // Bytes are compared first; canonical equivalence helps with lists from macOS.
         for isMatch in [
             { $0.hasSameBytes(as: name) }, { $0 == name },
             { $0.hasSameBytes(as: base) || $0.hasSameBytes(as: "./" + base) }, { $0 == base || $0 == "./" + base },
@@ -49,7 +49,7 @@ package struct ChecksumList: Sendable, Hashable {
             if rest.allSatisfy(ASCII.isWhiteSpace) { return Entry(name: nil, checksum: checksum) }
             guard let blank = rest.first, ASCII.isBlank(blank) else { return nil }
             var name = rest.dropFirst()
-            // The second character is the mode: a blank for text, `*` for binary.
+            // The second character is the mode: a space for text, `*` for binary.
             if let mode = name.first, ASCII.isBlank(mode) || mode == UInt8(ascii: "*") { name = name.dropFirst() }
             return Self.name(name, isEscaped: isEscaped).map { Entry(name: $0, checksum: checksum) }
         }
@@ -72,7 +72,7 @@ package struct ChecksumList: Sendable, Hashable {
         }
     }
 
-    /// Returns `nil` for an empty name, and for a backslash at its end.
+    /// Returns `nil` for an empty name, and for a name that ends with an unpaired backslash.
     private static func name(_ bytes: Substring.UTF8View, isEscaped: Bool) -> String? {
         guard !bytes.isEmpty else { return nil }
         guard isEscaped else { return String(Substring(bytes)) }

@@ -10,7 +10,7 @@ struct DecimalText {
 
     static let fractionScale: UInt64 = 1_000_000_000_000_000_000
 
-    /// Parses `12`, `1.5`, `.5` and a suffix; `nil` when there is no digit or the integer part exceeds 64 bits.
+    /// Parses `12`, `1.5`, `.5` and a suffix; `nil` if there is no digit or the integer part exceeds 64 bits.
     init?(_ text: String) {
         let bytes = Array(text.trimmedText.utf8)
         var position = 0

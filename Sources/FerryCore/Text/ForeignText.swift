@@ -1,4 +1,4 @@
-/// Text that a client, a server or a file has sent.
+/// Text from a client, a server or a file.
 package enum ForeignText {
     /// Returns the text in quotation marks for a message: at most 80 characters, control characters replaced by U+FFFD.
     package static func quote(_ text: some StringProtocol) -> String {

@@ -1,14 +1,14 @@
-/// One tag of HTML, from `<` to `>`.
+/// One HTML tag, from `<` to `>`.
 package struct HTMLTag {
-    /// Its bytes.
+    /// The bytes of the tag.
     package let text: ArraySlice<UInt8>
-    /// In lower case; empty for what is no start tag.
+    /// The name in lower case; empty if the tag is not a start tag.
     package let name: String
     private let attributes: [(name: String, value: Range<Int>)]
-    /// Whether the end was found, not only that of the bytes.
+    /// Whether the end of the tag was found before the end of the bytes.
     let isWhole: Bool
 
-    /// Reads the tag at the beginning of `page`; without an end it is all the rest.
+    /// Reads the tag at the start of `page`; without an end, the tag consists of all remaining bytes.
     package init(_ page: ArraySlice<UInt8>) {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || 0x09...0x0D ~= byte }
         var index = page.index(after: page.startIndex)
@@ -31,7 +31,7 @@ package struct HTMLTag {
                 continue
             }
             let start = index
-            // An `=` at the beginning is of the name (HTML §13.2.5.32).
+            // An `=` at the start belongs to the name (HTML §13.2.5.32).
             if page[index] == UInt8(ascii: "=") { index += 1 }
             _ = word { isEndOfName($0) || $0 == UInt8(ascii: "=") }
             let attribute = text(start..<index)
@@ -59,7 +59,7 @@ package struct HTMLTag {
         attributes.first { $0.name == attribute }.map { Self.decode(text[$0.value]) }
     }
 
-    /// The tag with the value of each attribute of this name replaced; it is quoted then.
+    /// The tag with the value of each attribute of this name replaced and quoted.
     package func text(replacing attribute: String, _ new: (String) -> String) -> [UInt8] {
         var output: [UInt8] = []
         var end = text.startIndex
@@ -76,7 +76,7 @@ package struct HTMLTag {
 
     private static func decode(_ bytes: ArraySlice<UInt8>) -> String {
         let text = String(decoding: bytes, as: UTF8.self)
-        // `&` last, so that `&amp;lt;` is decoded once.
+        // `&` comes last, so that `&amp;lt;` is decoded only once.
         return references.reversed().reduce(text) { $0.replacing($1.0, by: $1.1) }
     }
 

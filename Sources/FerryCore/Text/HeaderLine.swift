@@ -2,7 +2,7 @@ package import HTTPTypes
 
 /// The parser for header fields of the form `Name: value`.
 package enum HeaderLine {
-    /// Parses one field; surrounding blanks of the value are dropped, and the value may be empty.
+    /// Parses one field; spaces around the value are dropped, and the value may be empty.
     package static func parse(_ text: String) throws(TextError) -> HTTPField {
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else {
             throw TextError("a header is written as \"Name: value\", this one has no colon")
@@ -22,7 +22,7 @@ package enum HeaderLine {
 
     /// Parses a file with one field per line; empty lines and lines beginning with `#` are skipped.
     ///
-    /// - Throws: The first malformed line, with its number.
+    /// - Throws: An error for the first malformed line, with its number.
     package static func parseFile(_ text: String) throws(TextError) -> HTTPFields {
         var fields = HTTPFields()
         for line in TextLines(text) {
@@ -39,11 +39,11 @@ package enum HeaderLine {
         return fields
     }
 
-    /// Whether Ferry sets this field itself, so that a user's value would break a download: framing, ranges,
+    /// Whether Ferry sets this field itself, because a user's value would break a download: framing, ranges,
     /// conditions, coding, the connection.
     package static func isReserved(_ name: HTTPField.Name) -> Bool { reserved.contains(name.canonicalName) }
 
-    /// Whether a reserved field concerns the connection alone, so that without it the same file is downloaded.
+    /// Whether a reserved field concerns only the connection, so that the same file is downloaded without it.
     package static func isOfConnection(_ name: HTTPField.Name) -> Bool { ofConnection.contains(name.canonicalName) }
 
     private static let ofConnection: Set<String> = [

@@ -10,7 +10,8 @@ package enum HexText {
         return String(decoding: digits, as: UTF8.self)
     }
 
-    /// Returns the decoded bytes; `nil` for an odd count or a byte that is not a digit. An empty text is no bytes.
+    /// Returns the decoded bytes; `nil` for an odd number of digits, or a byte that is not a digit. An empty text gives
+    /// no bytes.
     package static func bytes(_ digits: some Collection<UInt8>) -> [UInt8]? {
         guard digits.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []

@@ -4,25 +4,25 @@
     package import struct Foundation.Date
 #endif
 
-/// What an index page says of a file beside its link: the date, and the size.
+/// The date and the size of a file on an index page, next to the file's link.
 ///
-/// nginx, Apache (also with tables), lighttpd and Caddy are read; a page that says less has no rows. Dates have the zone of
-/// the server and often no seconds, sizes may be rounded: whether a file has changed is told by the text alone, compared with
-/// an earlier one.
+/// Pages of nginx, Apache (including tables), lighttpd and Caddy are supported; a page without both values has no rows.
+/// Dates are in the server's time zone and often lack seconds, and sizes may be rounded. Whether a file has changed is
+/// therefore decided by comparing only the text with an earlier one.
 package struct IndexRow: Sendable, Hashable {
-    /// As the page has it, without the time zone: `28-Nov-2026 10:00`.
+    /// The date as on the page, without the time zone: `28-Nov-2026 10:00`.
     private let day: String
-    /// As the page has it: `1234`, `1.2M`.
+    /// The size as on the page: `1234`, `1.2M`.
     private let size: String
 
     /// The date and the size as one text: `28-Nov-2026 10:00 1234`.
     package var text: String { day + " " + size }
-    /// The size in bytes; `nil` of a rounded one.
+    /// The size in bytes; `nil` if it is rounded.
     package var totalBytes: ByteCount? { ASCII.size(Array(size.utf8)) }
-    /// The size in bytes, of a rounded one nearly.
+    /// The size in bytes, approximate if it is rounded.
     package var nearBytes: ByteCount? { totalBytes ?? (try? SizeText.parse(size)) }
 
-    /// The date, as if the server's zone was UTC, to the minute at least.
+    /// The date as if the server's time zone were UTC, with at least minute precision.
     package var date: Date? {
         let parts = day.split(at: " ")
         guard parts.count == 2 else { return RFC3339.date(day) }
@@ -35,11 +35,11 @@ package struct IndexRow: Sendable, Hashable {
         return RFC3339.date("\(year)-\(month)-\(number)T\(time)\(time.utf8.count == 5 ? ":00" : "")Z")
     }
 
-    /// The maximum number of bytes behind a link that are read.
+    /// The maximum number of bytes that are read after a link.
     static let mostBytes = 1 << 10
     private static let mostWords = 24
 
-    /// Reads the text between the end of a link and the next one; `nil` without a date and a size.
+    /// Reads the text between the end of a link and the next link; `nil` without a date and a size.
     init?(_ text: ArraySlice<UInt8>) {
         let words = Self.words(text.prefix(Self.mostBytes))
         var (date, size): (String?, String?)
@@ -63,7 +63,7 @@ package struct IndexRow: Sendable, Hashable {
         (day, self.size) = (date, size)
     }
 
-    /// The words outside of tags, and the dates of `<time>`.
+    /// The words outside tags, and the dates of `<time>` elements.
     private static func words(_ text: ArraySlice<UInt8>) -> [String] {
         var words: [String] = []
         var (word, rest): ([UInt8], ArraySlice<UInt8>) = ([], text)

@@ -12,10 +12,10 @@
     package import class Foundation.JSONEncoder
 #endif
 
-/// JSON as the API, manifests and the lines of commands have it.
+/// The JSON format of the API, of manifests and of the commands' output lines.
 package enum JSONCoding {
-    /// Encodes a value as UTF-8 without white space, times as RFC 3339. Throws only if the value cannot be encoded, which
-    /// is a defect.
+    /// Encodes a value as UTF-8 without white space, with times as RFC 3339. Throws only if the value cannot be
+    /// encoded, which is a defect.
     package static func encode(_ value: some Encodable, sortsKeys: Bool = false) throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = sortsKeys ? [.sortedKeys, .withoutEscapingSlashes] : .withoutEscapingSlashes
@@ -26,7 +26,7 @@ package enum JSONCoding {
         return try encoder.encode(value)
     }
 
-    /// Decodes a value, times as RFC 3339; throws a `DecodingError`.
+    /// Decodes a value with times as RFC 3339; throws a `DecodingError`.
     package static func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .custom { decoder in

@@ -1,11 +1,11 @@
-/// Tells the strings of a JSON text (RFC 8259 §7) from the marks around them, byte by byte.
+/// Distinguishes the strings of a JSON text (RFC 8259 §7) from the tokens around them, byte by byte.
 package struct JSONStrings: Sendable {
     private var isInside = false
     private var isEscaped = false
 
     package init() {}
 
-    /// Takes the next byte. Returns whether it is outside of strings; quotation marks are not.
+    /// Processes the next byte. Returns whether it is outside strings; quotation marks are not.
     package mutating func isOutside(_ byte: UInt8) -> Bool {
         if isEscaped {
             isEscaped = false

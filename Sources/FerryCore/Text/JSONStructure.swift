@@ -1,6 +1,6 @@
-/// Bounds of a JSON text, looked at in a single pass before it is decoded. Pure.
+/// Limits of a JSON text, checked in a single pass before it is decoded. Pure.
 package enum JSONStructure {
-    /// Whether a text nests at most `most` levels.
+    /// Whether a text has at most `most` levels of nesting.
     package static func isShallow(_ text: some Sequence<UInt8>, depth most: Int) -> Bool {
         var depth = 0
         return visitMarks(of: text) { mark in
@@ -13,7 +13,7 @@ package enum JSONStructure {
         }
     }
 
-    /// Counts values and names of members; `nil` for more than `most`.
+    /// Counts values and member names; `nil` if there are more than `most`.
     package static func count(_ text: some Sequence<UInt8>, upTo most: Int) -> Int? {
         var count = 1
         let isWhole = visitMarks(of: text) { mark in
@@ -26,7 +26,7 @@ package enum JSONStructure {
         return isWhole ? count : nil
     }
 
-    /// Calls `visit` with each byte outside of strings, until it returns false. Returns whether it never did.
+    /// Calls `visit` with each byte outside strings, until it returns false. Returns whether it never returned false.
     private static func visitMarks(of text: some Sequence<UInt8>, _ visit: (UInt8) -> Bool) -> Bool {
         var strings = JSONStrings()
         for byte in text where strings.isOutside(byte) && !visit(byte) { return false }

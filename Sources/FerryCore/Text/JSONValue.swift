@@ -1,4 +1,4 @@
-/// A JSON value that preserves its type: `1` is not a Boolean, `true` not a number.
+/// A JSON value that preserves its type: `1` is not a Boolean, and `true` is not a number.
 package enum JSONValue: Sendable, Hashable {
     case null
     case flag(Bool)
@@ -26,14 +26,15 @@ package enum JSONValue: Sendable, Hashable {
         return items
     }
 
-    /// The member of this name; `nil` if there is none.
+    /// The member with this name; `nil` if there is none.
     package subscript(_ name: String) -> JSONValue? { members?[name] }
 }
 
 extension JSONValue: Codable {
     package init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
-        // Each wrong guess throws, which takes longer than the value: texts and objects, of which documents consist, first.
+        // Each wrong guess throws, which takes longer than decoding the value. Texts and objects, the most frequent
+        // values, come first.
         if value.decodeNil() {
             self = .null
         } else if let text = try? value.decode(String.self) {

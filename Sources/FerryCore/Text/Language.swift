@@ -3,24 +3,24 @@ public enum Language: String, Sendable, Hashable, Codable, CaseIterable {
     case english = "en"
     case simplifiedChinese = "zh-Hans"
 
-    /// The language set by `LC_ALL`, `LC_MESSAGES` or `LANG`: the first that is set and not empty (POSIX.1-2024, 8.2).
-    /// English for everything but Simplified Chinese.
+    /// The language set by the first of `LC_ALL`, `LC_MESSAGES` and `LANG` that is not empty (POSIX.1-2024, 8.2).
+    /// English for everything except Simplified Chinese.
     package init(environment: [String: String]) {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         self = locale.flatMap(Self.init(locale:)) ?? .english
     }
 
-    /// The first supported language of a preference list of identifiers such as `zh-Hans-CN`; English if there is none.
+    /// The first supported language in a preference list of identifiers such as `zh-Hans-CN`; English if there is none.
     public init(preferring identifiers: [String]) {
         self = identifiers.lazy.compactMap(Self.init(locale:)).first ?? .english
     }
 
-    /// The language of an app: that in which the system shows the app, so that an app which has no Chinese shows no Chinese
-    /// errors. A program without localizations takes the user's preferences.
+    /// The language in which the system shows the app, so that an app without Chinese does not show Chinese errors. A
+    /// program without localizations uses the user's preferences.
     ///
     /// - Parameters:
     ///   - localizations: The localizations of the app.
-    ///   - chosen: Those of them that the system has chosen, in order.
+    ///   - chosen: The localizations that the system has chosen, in order.
     ///   - preferred: The user's preferred languages.
     package init(localizations: [String], chosen: [String], preferred: [String]) {
         // A resource that needs no translation is in `Base`.
@@ -28,7 +28,7 @@ public enum Language: String, Sendable, Hashable, Codable, CaseIterable {
         self.init(preferring: isLocalized ? chosen : preferred)
     }
 
-    /// The language of a locale such as `zh_CN.UTF-8`, `zh-Hans-HK`, `en_GB@euro`; `nil` when it is unsupported.
+    /// The language of a locale such as `zh_CN.UTF-8`, `zh-Hans-HK`, `en_GB@euro`; `nil` if it is not supported.
     private init?(locale: String) {
         let name = locale.prefix { $0 != "." && $0 != "@" }
         let parts = name.split { $0 == "_" || $0 == "-" }.map(\.asciiLowercased)

@@ -1,15 +1,15 @@
-/// Reads the links of a page while it arrives: memory has the links, and of the page the tag that is being read.
+/// Reads the links of a page while the page arrives. Memory holds only the links and the tag that is being read.
 ///
 ///     bytes ─► buffer ─► tags, one after another ─► links, each with its row
 ///                └─ an unfinished tag or row waits for more
 ///
-/// The links do not depend on the pieces in which a page arrives.
+/// The links do not depend on how the page is divided into pieces.
 package struct LinkReader: Sendable {
     /// A link of a page.
     package struct Link: Sendable, Hashable {
         /// The target, resolved against the URL of the page or `<base>`.
         package var url: DownloadURL
-        /// What an index page says of the file; `nil` of most pages.
+        /// The index page's date and size for the file; `nil` on most pages.
         package var row: IndexRow?
     }
 
@@ -17,21 +17,21 @@ package struct LinkReader: Sendable {
     /// Whether there were more links than the limits allow.
     package private(set) var isFull = false
     private var base: DownloadURL
-    /// Only the first `<base>` counts (HTML §4.2.3); a row that is read again may have it.
+    /// Only the first `<base>` counts (HTML §4.2.3); a row that is read again may contain it.
     private var hasBase = false
     private let most: Int
     private let mostBytes: Int
     private let leastBytes: Int
-    /// The bytes of the targets: a short page may have links of any length, by a long `<base>`.
+    /// The total size of the targets: with a long `<base>`, even a short page may have long links.
     package private(set) var linkBytes = 0
     private var buffer: [UInt8] = []
     private var isInComment = false
     /// Whether the next bytes are the row of the last link.
     private var isInRow = false
-    /// The bytes that were left in the buffer by the last read.
+    /// The number of bytes that the last read left in the buffer.
     private var unreadBytes = 0
 
-    /// The longest tag that is read.
+    /// The maximum size of a tag in bytes.
     private static let mostTagBytes = 1 << 20
     private static let commentStart = Array("<!--".utf8)
     private static let commentEnd = Array("-->".utf8)
@@ -39,8 +39,8 @@ package struct LinkReader: Sendable {
     /// - Parameters:
     ///   - url: The URL of the page.
     ///   - most: The maximum number of links.
-    ///   - mostBytes: The maximum number of bytes in all of them.
-    ///   - leastBytes: The number of bytes that are collected before they are read.
+    ///   - mostBytes: The maximum number of bytes in all links together.
+    ///   - leastBytes: The number of bytes that are collected before parsing.
     package init(at url: DownloadURL, most: Int, mostBytes: Int, leastBytes: Int = 16 << 10) {
         (base, self.most, self.mostBytes, self.leastBytes) = (url, most, mostBytes, leastBytes)
     }
@@ -49,14 +49,14 @@ package struct LinkReader: Sendable {
     package mutating func append(_ bytes: some Sequence<UInt8>) {
         guard !isFull else { return }
         buffer += bytes
-        // What is unfinished is read again only once it has doubled, so that the work does not grow with the square of
-        // a tag's length.
+        // Unfinished text is parsed again only once it has doubled, so that the work does not grow with the square of a
+        // tag's length.
         guard buffer.count >= max(leastBytes, 2 * unreadBytes) else { return }
         read(isEnd: false)
         unreadBytes = buffer.count
     }
 
-    /// Reads what is left at the end of the page.
+    /// Parses the remaining bytes at the end of the page.
     package mutating func finish() {
         if !isFull { read(isEnd: true) }
         buffer = []
@@ -65,7 +65,7 @@ package struct LinkReader: Sendable {
     private mutating func read(isEnd: Bool) {
         let page = buffer
         var rest = page[...]
-        // Up to here nothing is needed any more.
+        // The bytes before this index are no longer needed.
         var done = 0
         defer { buffer.removeFirst(min(done, buffer.count)) }
         var rowStart = isInRow ? 0 : nil as Int?
@@ -74,7 +74,7 @@ package struct LinkReader: Sendable {
             rowStart = nil
         }
         func wait(at index: Int) {
-            // The beginning of a long row is all that is read of it.
+            // Only the start of a long row is read.
             if let start = rowStart, index - start > IndexRow.mostBytes { endRow(index, &links) }
             isInRow = rowStart != nil
             done = rowStart ?? index
@@ -96,7 +96,7 @@ package struct LinkReader: Sendable {
                 // allow(bytes): of bytes
                 guard let end = rest.firstRange(of: Self.commentEnd)?.upperBound else {
                     (isInComment, isInRow) = (true, false)
-                    // The dashes of the start may be those of the end: `<!-->`.
+                    // The dashes of the start may also be those of the end: `<!-->`.
                     done = rest.endIndex - Self.commentEnd.count + 1
                     return
                 }

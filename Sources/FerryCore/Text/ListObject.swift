@@ -1,14 +1,14 @@
-/// A line of JSON in a ``URLList``: `url` or `urls`, members that mean what the options of an entry mean, and all others, which
-/// come back with the result.
+/// A line of JSON in a ``URLList``: `url` or `urls`, members that correspond to an entry's options, and other members,
+/// which are returned with the result.
 struct ListObject {
-    /// In their order; `url` first.
+    /// The URLs in order; `url` comes first.
     private(set) var urls: [String] = []
     /// The options of the entry with their values.
     private(set) var options: [(name: String, value: String)] = []
-    /// The further members; `nil` if there are none.
+    /// The other members; `nil` if there are none.
     private(set) var columns: JSONValue?
 
-    /// The members that are options. Header fields are none: they may be secrets, which results do not have.
+    /// The members that are options. Header fields are not: they may be secrets, which must not appear in results.
     private static let optionNames = ["out", "dir", "checksum"]
 
     init(_ value: JSONValue?) throws(TextError) {
@@ -40,7 +40,7 @@ struct ListObject {
 }
 
 extension JSONValue {
-    /// Whether the value is the one that its text had: a larger whole number may have been rounded.
+    /// Whether the value is exactly the one in the text: a large integer may have been rounded.
     fileprivate var isExact: Bool {
         switch self {
         case .number(let number): abs(number) < 0x1p53
@@ -50,7 +50,7 @@ extension JSONValue {
         }
     }
 
-    /// The number of bytes of its names and texts, and a few for each other value.
+    /// The number of bytes in its names and texts, plus a few for each other value.
     var textBytes: Int {
         switch self {
         case .text(let text): text.utf8.count

@@ -1,10 +1,10 @@
-/// The files of a Metalink document (RFC 5854), each as the entry of a list: its URLs by priority, its strongest digest,
-/// its size.
+/// The files of a Metalink document (RFC 5854), each as the entry of a list: its URLs by priority, its strongest
+/// digest, and its size.
 ///
-/// The name of a file is made safe, as whoever wrote the document chose it. URLs of other schemes than http and https,
-/// digests of unknown algorithms and all other elements are left out.
+/// The name of a file is sanitized, because the document's author chose it. URLs with schemes other than http and
+/// https, digests of unknown algorithms, and all other elements are ignored.
 package struct Metalink: Sendable, Hashable {
-    /// The files in order, and those that cannot be used, each with the line of its element.
+    /// The files in order, including those that cannot be used, each with the line of its element.
     package let items: [URLList.Item]
 
     /// The namespace of Metalink 4.
@@ -16,7 +16,7 @@ package struct Metalink: Sendable, Hashable {
 
     /// Parses a document.
     ///
-    /// - Throws: What makes the whole document unusable, with its line. A file that cannot be used is an item.
+    /// - Throws: An error with its line, if the whole document is unusable. A file that cannot be used is an item.
     package init(parsing document: some Collection<UInt8>) throws(TextError) {
         let root = try PlainXML(parsing: document)
         guard root.name == "metalink", root.namespace == Self.namespace else {
@@ -36,7 +36,7 @@ package struct Metalink: Sendable, Hashable {
         return entries.first { $0.urls.contains(where: urls.contains) } ?? (items.count == 1 ? entries.first : nil)
     }
 
-    /// Whether a list that begins with these bytes is an XML document, as no list of URLs begins with `<`.
+    /// Whether a list that starts with these bytes is an XML document: a list of URLs never starts with `<`.
     package static func isDocument(_ bytes: some Collection<UInt8>) -> Bool {
         let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes.dropFirst(0)
         return bytes.first { !ASCII.isWhiteSpace($0) } == UInt8(ascii: "<")
@@ -72,7 +72,7 @@ package struct Metalink: Sendable, Hashable {
         return 1...lowestPriority ~= number ? number : lowestPriority
     }
 
-    /// Returns the name with each of its components made safe, relative to the directory of the download.
+    /// Returns the name with each of its components sanitized, relative to the download's directory.
     private static func name(_ text: String) throws(TextError) -> String {
         let parts = text.split(at: "/", omittingEmptySubsequences: false)
         let isInside = parts.allSatisfy { !$0.isEmpty && $0 != "." && $0 != ".." }
@@ -83,7 +83,7 @@ package struct Metalink: Sendable, Hashable {
         return names.joined(separator: "/")
     }
 
-    /// Returns the strongest digest; `nil` if there is none of a known algorithm.
+    /// Returns the strongest digest; `nil` if no algorithm is known.
     private static func checksum(_ hashes: [PlainXML]) throws(TextError) -> Checksum? {
         var strongest: Checksum?
         for hash in hashes {
@@ -102,8 +102,8 @@ package struct Metalink: Sendable, Hashable {
         return strongest
     }
 
-    /// Returns the digests of the pieces, with the strongest algorithm that is known; `nil` if there are none, or more
-    /// than ``PieceDigests/mostPieces``.
+    /// Returns the digests of the pieces with the strongest known algorithm; `nil` if there are none, or more than
+    /// ``PieceDigests/mostPieces``.
     private static func pieces(_ file: PlainXML, size: ByteCount?) throws(TextError) -> PieceDigests? {
         let usable = file.children(named: "pieces").compactMap { list in algorithm(list).map { (list, $0) } }
         guard let (list, algorithm) = usable.max(by: { $0.1.strength < $1.1.strength }) else { return nil }
@@ -126,10 +126,10 @@ package struct Metalink: Sendable, Hashable {
 }
 
 extension DownloadRequest {
-    /// Returns the requests for the files of a Metalink document (RFC 5854): the mirrors of each by priority, its
-    /// digest and its size. Names in the document are made safe, and are below `directory`.
+    /// Returns the requests for the files of a Metalink document (RFC 5854), each with its mirrors by priority, its
+    /// digest and its size. Names in the document are sanitized, and the files are below `directory`.
     ///
-    /// - Throws: `invalidRequest` for a document, or a file of it, that cannot be used.
+    /// - Throws: `invalidRequest` if the document, or a file in it, cannot be used.
     public static func requests(
         metalink document: some Collection<UInt8>, directory: String
     ) throws(DownloadError) -> [DownloadRequest] {

@@ -6,7 +6,7 @@
 
 /// The textual encoding of certificates (RFC 7468).
 package enum PEMText {
-    /// Whether the text has at least one certificate: a block with Base64 of data that begins like DER.
+    /// Whether the text contains at least one certificate: a block whose Base64 data starts like DER.
     package static func holdsCertificate(_ text: String) -> Bool {
         var body: String?
         for line in text.split(whereSeparator: \.isNewline) {

@@ -23,7 +23,7 @@ package enum Paths {
 
     package static func isAbsolute(_ path: some StringProtocol) -> Bool { path.utf8.first == UInt8(ascii: "/") }
 
-    /// Whether `place` is lexically the directory or below it; both are absolute.
+    /// Whether `place` is lexically the directory or below it; both paths are absolute.
     package static func isPlace(_ place: String, in directory: String) -> Bool {
         if place.hasSameBytes(as: directory) { return true }
         return place.utf8.hasPrefix(directory.utf8.last == UInt8(ascii: "/") ? directory : directory + "/")

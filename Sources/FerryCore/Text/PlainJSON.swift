@@ -1,4 +1,4 @@
-/// A JSON value with integers as its only numbers.
+/// A JSON value whose only numbers are integers.
 ///
 /// ``text`` is its canonical form (RFC 8785), independent of the order and white space of the source.
 enum PlainJSON: Sendable, Hashable, Codable {
@@ -17,7 +17,7 @@ enum PlainJSON: Sendable, Hashable, Codable {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "more than \(Self.mostDepth) values inside each other"))
         }
-        // Arrays first: each failed attempt costs time proportional to the depth of the value.
+        // Arrays come first, because each failed attempt costs time proportional to the depth of the value.
         if var items = try? decoder.unkeyedContainer() {
             var list: [PlainJSON] = []
             while !items.isAtEnd { list.append(try items.decode(PlainJSON.self)) }

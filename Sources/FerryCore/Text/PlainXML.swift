@@ -1,8 +1,8 @@
 /// An element of an XML document (XML 1.0 with namespaces): its attributes, its text, and the elements in it.
 ///
-/// A document is in UTF-8 and bounded by its ``Limits``. A document type is refused: there are no entities but the five
-/// of XML itself, no defaults, and nothing that refers to another document. Comments, processing instructions, and
-/// attributes with a prefix are checked and left out.
+/// A document is in UTF-8 and bounded by its ``Limits``. A document type declaration is refused: there are no entities
+/// except the five predefined ones, no defaults, and no references to other documents. Comments, processing
+/// instructions, and attributes with a prefix are checked and omitted.
 package struct PlainXML: Sendable, Hashable {
     /// The name without its prefix.
     package var name: String
@@ -10,7 +10,7 @@ package struct PlainXML: Sendable, Hashable {
     package var namespace: String
     /// The values of the attributes that have no prefix.
     package var attributes: [String: String]
-    /// The character data that is directly in the element, joined, with white space.
+    /// The character data directly in the element, concatenated, including white space.
     package var text: String
     package var children: [PlainXML]
     /// The line of the start tag, counted from 1; 0 if the element is not from a document.
@@ -21,7 +21,7 @@ package struct PlainXML: Sendable, Hashable {
         package var bytes: Int
         /// Elements and attributes together.
         package var nodes: Int
-        /// Elements inside each other.
+        /// The nesting depth of elements.
         package var depth: Int
 
         package init(bytes: Int = 16 << 20, nodes: Int = 200_000, depth: Int = 64) {
@@ -42,9 +42,9 @@ package struct PlainXML: Sendable, Hashable {
         self.children = children
     }
 
-    /// Parses a document. Returns its root element.
+    /// Parses a document and returns its root element.
     ///
-    /// - Throws: What is wrong, with its line and without any text of the document.
+    /// - Throws: An error with its line, and without any text from the document.
     package init(parsing document: some Collection<UInt8>, limits: Limits = Limits()) throws(TextError) {
         var parser = XMLParser(Array(document.prefix(limits.bytes + 1)), limits: limits)
         self = try parser.document()
@@ -62,8 +62,8 @@ package struct PlainXML: Sendable, Hashable {
 }
 
 extension PlainXML {
-    /// The text of the element, which ``init(parsing:limits:)`` reads again: without a declaration, the text before the
-    /// elements, attributes by name. Characters that XML does not permit become U+FFFD.
+    /// The text of the element in a form that ``init(parsing:limits:)`` reads: without a declaration, with the text
+    /// before the elements, and with attributes sorted by name. Characters that XML does not permit become U+FFFD.
     package var document: String {
         var document = ""
         write(to: &document, inside: "")
@@ -85,7 +85,7 @@ extension PlainXML {
         document += "</\(name)>"
     }
 
-    /// Returns the text with references in place of what would be markup, or white space that a parser changes.
+    /// Returns the text with references in place of markup characters and of white space that a parser would change.
     private static func escape(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

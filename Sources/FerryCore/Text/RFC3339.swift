@@ -76,7 +76,7 @@ package enum RFC3339 {
             offset = (hours * 60 + minutes) * 60 * (isThere("+", at: index) ? 1 : -1)
         }
         let date = CivilDate(year: Int(year), month: Int(month), day: Int(day))
-        // Of a day that its month does not have, the number is another day's.
+        // If the month does not have the day, the number is that of another day.
         guard CivilDate(dayNumber: date.dayNumber) == date else { return nil }
         let seconds = Int64(date.dayNumber) * 86_400 + hour * 3600 + minute * 60 + second - offset
         return Date(timeIntervalSince1970: Double(seconds) + fraction)
@@ -85,19 +85,19 @@ package enum RFC3339 {
 
 /// A day of the Gregorian calendar.
 ///
-/// Computed with years that begin in March, so that the leap day is last, in eras of 400 years.
+/// Computed with years that start in March, so that the leap day is last, in eras of 400 years.
 package struct CivilDate: Sendable, Hashable {
     package var year: Int
-    /// 1 ... 12.
+    /// 1...12.
     package var month: Int
-    /// 1 ... 31.
+    /// 1...31.
     package var day: Int
 
     package init(year: Int, month: Int, day: Int) {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// Creates the day that is `dayNumber` days after 1970-01-01, for the years 1 ... 9999.
+    /// Creates the day that is `dayNumber` days after 1970-01-01, for the years 1...9999.
     package init(dayNumber: Int) {
         let shifted = dayNumber + 719_468
         let era = shifted / 146_097

@@ -1,6 +1,6 @@
 /// Quoting for POSIX shells.
 package enum ShellWord {
-    /// Returns the text unchanged if no shell would alter it, else in single quotes.
+    /// Returns the text unchanged if no shell would alter it, otherwise in single quotes.
     package static func quote(_ text: String) -> String {
         let plain = text.utf8.allSatisfy { byte in
             switch byte {

@@ -1,7 +1,7 @@
 /// The parser for sizes and rates in options and settings.
 package enum SizeText {
-    /// Parses `100`, `5M`, `256MB`, `1.5G`, `1GiB`: `K M G T`, with or without `B`, are powers of 1000, `Ki Mi Gi Ti`
-    /// powers of 1024; case-insensitive. Fractions of a byte are dropped.
+    /// Parses `100`, `5M`, `256MB`, `1.5G`, `1GiB`, case-insensitive. `K M G T`, with or without `B`, are powers of
+    /// 1000; `Ki Mi Gi Ti` are powers of 1024. Fractions of a byte are dropped.
     package static func parse(_ text: String) throws(TextError) -> ByteCount {
         try parse(text, what: "size", suffix: text)
     }

@@ -1,9 +1,9 @@
-// Text is searched and split by UTF-8 bytes, as shells, file systems and protocols do. `String` works by `Character`: a
+// Text is searched and split by UTF-8 bytes, as in shells, file systems and protocols. `String` works by `Character`: a
 // slash, quote or line feed followed by a combining mark is another `Character`, and canonically equivalent texts are
 // equal. `Scripts/check-imports` rejects the `Character` forms.
 //
-// What is generic over the collection is inlinable: unspecialized, each first call looks its witnesses up among all
-// conformances of the program, which costs a small download more than its request.
+// Code that is generic over the collection is inlinable. Unspecialized, its first calls would search all conformances
+// of the program for witness tables, which takes longer than the request of a small download.
 
 extension Collection where Element == UInt8 {
     /// Whether the bytes begin with those of `text`.
@@ -12,7 +12,7 @@ extension Collection where Element == UInt8 {
     /// Whether the bytes contain those of `text`, which must not be empty.
     @inlinable package func contains(_ text: some StringProtocol) -> Bool { firstRange(of: text) != nil }
 
-    /// Returns the first range with the bytes of `text`, which must not be empty; `nil` when there is none.
+    /// Returns the first range with the bytes of `text`, which must not be empty; `nil` if there is none.
     @inlinable package func firstRange(of text: some StringProtocol) -> Range<Index>? {
         guard let first = text.utf8.first else { return nil }
         var rest = self[...]
@@ -43,13 +43,13 @@ extension StringProtocol {
         ).map { Substring($0) }
     }
 
-    /// Returns the text after `prefix`, compared by bytes; `nil` when the text does not begin with it.
+    /// Returns the text after `prefix`, compared by bytes; `nil` if the text does not begin with it.
     package func dropping(prefix: String) -> Substring? {
         let bytes = Substring(self).utf8
         return bytes.starts(with: prefix.utf8) ? Substring(bytes.dropFirst(prefix.utf8.count)) : nil
     }
 
-    /// Returns the text before `suffix`, compared by bytes; `nil` when the text does not end with it.
+    /// Returns the text before `suffix`, compared by bytes; `nil` if the text does not end with it.
     package func dropping(suffix: String) -> Substring? {
         let bytes = Substring(self).utf8
         let isThere = bytes.reversed().starts(with: suffix.utf8.reversed())

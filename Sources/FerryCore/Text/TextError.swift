@@ -1,8 +1,8 @@
-/// A parse error of text from a user, a file or the environment: one line, ready for display.
+/// An error in parsing text from a user, a file or the environment: one line, ready for display.
 ///
-/// The message never contains possible secrets (header values, passwords).
+/// The message never contains text that may be secret (header values, passwords).
 public struct TextError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The line of the file, counted from 1; `nil` when the text is not a file.
+    /// The line of the file, counted from 1; `nil` if the text is not a file.
     public let line: Int?
     /// The message, translated if it is a phrase.
     package let reason: Reason
@@ -17,7 +17,7 @@ public struct TextError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package init(_ phrase: ErrorPhrase, line: Int? = nil) { self.init(.phrase(phrase), line: line) }
 
-    /// `line 3: message`, or the message alone.
+    /// `line 3: message`, or only the message.
     package var whole: Reason { line.map { "line \($0): \(reason)" } ?? reason }
 
     public var description: String { whole.description }

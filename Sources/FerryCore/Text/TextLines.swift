@@ -3,11 +3,11 @@
 /// Keeps no more than one unfinished line and the last piece.
 package struct TextLines: Sequence, IteratorProtocol, Sendable {
     package struct Line: Sendable {
-        /// Counted from 1.
+        /// The number of the line, counted from 1.
         package let number: Int
-        /// The offset of its first byte in the text.
+        /// The offset of the line's first byte in the text.
         package let offset: Int
-        /// Empty if the line is too long.
+        /// The bytes of the line; empty if it is too long.
         package let bytes: ArraySlice<UInt8>
         /// Whether the line has more bytes than ``TextLines/mostBytes``.
         package let isTooLong: Bool
@@ -21,7 +21,7 @@ package struct TextLines: Sequence, IteratorProtocol, Sendable {
     private var buffer: [UInt8] = []
     /// The start of the unfinished line in the buffer.
     private var start = 0
-    /// The end of the bytes without a line end.
+    /// The end of the bytes in which no line end was found.
     private var scanned = 0
     private var number: Int
     /// The offset of the unfinished line in the text.
@@ -29,14 +29,14 @@ package struct TextLines: Sequence, IteratorProtocol, Sendable {
     private var isTooLong = false
     /// The bytes of the unfinished line that are no longer kept.
     private var skippedBytes = 0
-    /// Whether the byte order mark has been looked for.
+    /// Whether the start of the text has been checked for a byte order mark.
     private var isBegun: Bool
     /// Whether all bytes are in the buffer.
     private var isWhole = false
 
     /// - Parameters:
-    ///   - offset: The offset in the text of the first line that is added.
-    ///   - number: The number of lines before it.
+    ///   - offset: The offset of the first added line in the text.
+    ///   - number: The number of lines before the first added one.
     package init(mostBytes: Int, startingAt offset: Int = 0, after number: Int = 0) {
         self.mostBytes = mostBytes
         (lineOffset, self.number, isBegun) = (offset, number, offset > 0)

@@ -1,13 +1,13 @@
 package import HTTPTypes
 
-/// Parses a list of files to download, one URL per line, or in aria2's format with mirrors and options.
+/// Parses a list of files to download: one URL per line, or aria2's format with mirrors and options.
 ///
 /// The list arrives in pieces, and each entry is returned once it is complete, so memory does not grow with the list.
 ///
-/// Empty lines and lines beginning with `#` are skipped. URLs on one line, with tabs or blanks between them, are
-/// mirrors of one file; other texts between tabs are columns. A line that begins with `{` is a ``ListObject``. Lines
-/// beginning with white space are options of the preceding URL: `out=`, `dir=`, `checksum=`, `header=`. Invalid mirrors and
-/// unknown options are dropped; an option with an invalid value drops its whole entry, because a download without that
+/// Empty lines and lines that start with `#` are skipped. URLs on one line, separated by tabs or spaces, are mirrors of
+/// one file; other texts between tabs are columns. A line that starts with `{` is a ``ListObject``. Lines that start
+/// with white space are options of the preceding URL: `out=`, `dir=`, `checksum=`, `header=`. Invalid mirrors and
+/// unknown options are dropped. An option with an invalid value drops its whole entry, because a download without that
 /// option is not what the list requests.
 package struct URLList: Sendable {
     /// One file.
@@ -20,14 +20,14 @@ package struct URLList: Sendable {
         package var dir: String?
         /// The expected digest, from `checksum=`.
         package var checksum: Checksum?
-        /// The size that the file must have; of a ``Metalink``.
+        /// The required size of the file, from a ``Metalink``.
         package var size: ByteCount?
-        /// The digests of the file's pieces; of a ``Metalink``.
+        /// The digests of the file's pieces, from a ``Metalink``.
         package var pieces: PieceDigests?
         /// The header fields, from each `header=`.
         package var headers = HTTPFields()
-        /// What the list has noted of the file, which comes back with its result: texts, or an object of a line of JSON;
-        /// `nil` if there is nothing.
+        /// Columns of the list that are returned with the file's result: texts, or an object from a line of JSON; `nil`
+        /// if there are none.
         package var columns: JSONValue?
         /// The line of the URL, counted from 1.
         package var line: Int
@@ -55,21 +55,21 @@ package struct URLList: Sendable {
         case problem(Problem)
     }
 
-    /// The line that begins an entry.
+    /// The line that starts an entry.
     package struct Place: Sendable, Hashable {
-        /// Counted from 1.
+        /// The number of the line, counted from 1.
         package var line: Int
-        /// The offset of its first byte in the list.
+        /// The offset of the line's first byte in the list.
         package var offset: Int
 
         package init(line: Int, offset: Int) { (self.line, self.offset) = (line, offset) }
     }
 
-    /// The entry of an earlier list that one of a results file is of.
+    /// The entry of an earlier list that an entry of a results file refers to.
     package struct Earlier: Sendable, Hashable {
-        /// The number of the list, from 1; `nil` if there was only one.
+        /// The number of the list, counted from 1; `nil` if there was only one.
         package var list: Int?
-        /// The line, counted from 1; `nil` of an argument.
+        /// The line, counted from 1; `nil` for a command-line argument.
         package var line: Int?
 
         package init(list: Int?, line: Int?) { (self.list, self.line) = (list, line) }
@@ -79,13 +79,13 @@ package struct URLList: Sendable {
     package struct Found: Sendable, Hashable {
         package let item: Item
         package let place: Place
-        /// Whether the entry ends with the item: it is complete, or a problem leaves it out.
+        /// Whether the entry ends with the item, because it is complete or dropped by a problem.
         package let endsEntry: Bool
-        /// The first URL of an entry that a problem leaves out; `nil` where no URL of it is usable.
+        /// The first URL of an entry that a problem drops; `nil` if none of its URLs is usable.
         package let url: DownloadURL?
-        /// The columns of an entry that a problem leaves out.
+        /// The columns of an entry that a problem drops.
         package let columns: JSONValue?
-        /// Of an entry of a results file.
+        /// The earlier entry that an entry of a results file refers to.
         package let earlier: Earlier?
 
         package init(
@@ -99,14 +99,14 @@ package struct URLList: Sendable {
 
     /// The maximum length of a line, in bytes.
     package static let mostLineBytes = 1 << 20
-    /// The maximum length of a line of JSON, in bytes: reading it takes a hundred times its memory.
+    /// The maximum length of a line of JSON, in bytes. Parsing a line takes a hundred times its size in memory.
     package static let mostObjectBytes = 128 << 10
     /// The maximum size of the columns of an entry, in bytes.
     package static let mostColumnBytes = 16 << 10
     /// The maximum number of header fields of an entry.
     package static let mostHeaders = 100
 
-    /// Parses a line of JSON; returns `nil` for one that is none.
+    /// Parses a line of JSON; returns `nil` for a line that is not JSON.
     package typealias Parser = @Sendable (ArraySlice<UInt8>) -> JSONValue?
 
     /// The maximum nesting depth of a line of JSON.
@@ -115,21 +115,21 @@ package struct URLList: Sendable {
     private let parse: Parser?
     private var lines: TextLines
     private var isWhole = false
-    /// Parsed and not yet returned; at most those of one line.
+    /// Items that are parsed but not yet returned; at most those of one line.
     private var found: ArraySlice<Found> = []
     /// The entry that following options apply to; `nil` after a malformed one, so that its options are dropped.
     private var current: Entry?
-    /// The columns of the current entry, also of a malformed one.
+    /// The columns of the current entry, even of a malformed one.
     private var columns: JSONValue?
-    /// The line that begins the current entry.
+    /// The line that starts the current entry.
     private var place = Place(line: 1, offset: 0)
     private var isSkipping = false
-    /// Whether the list is in another character set, so that nothing of it is read.
+    /// Whether the list is in another character encoding, so that no line of it is read.
     private var isForeign = false
 
     /// - Parameters:
-    ///   - place: The first line that is added; `nil` for that of the list.
-    ///   - parse: The parser of lines of JSON; `nil` if there are none.
+    ///   - place: The first added line; `nil` for the first line of the list.
+    ///   - parse: The parser for lines of JSON; `nil` if JSON is not supported.
     package init(startingAt place: Place? = nil, parse: Parser? = nil) {
         self.parse = parse
         lines = TextLines(
@@ -148,14 +148,14 @@ package struct URLList: Sendable {
     /// Returns the next entry or problem; `nil` if more bytes are needed, or at the end of the list.
     package mutating func next() -> Item? { nextFound()?.item }
 
-    /// Returns what ``next()`` returns, with its entry.
+    /// Returns the item that ``next()`` returns, with its entry.
     package mutating func nextFound() -> Found? {
         while found.isEmpty, let line = lines.next() { read(line) }
         if found.isEmpty, isWhole { flush() }
         return found.popFirst()
     }
 
-    /// Returns the number of entries in the bytes so far; counts invalid ones too.
+    /// Returns the number of entries in the bytes so far, including invalid ones.
     package mutating func countEntries() -> Int {
         var count = 0
         while let line = lines.next() {
@@ -185,7 +185,7 @@ package struct URLList: Sendable {
         return DownloadURL.Scheme.allCases.contains { start.utf8.hasPrefix("\($0.rawValue)://") }
     }
 
-    /// Whether a text begins as in UTF-16: with a byte order mark, or with ASCII in units of two bytes.
+    /// Whether a text starts like UTF-16: with a byte order mark, or with ASCII in units of two bytes.
     package static func isUTF16(_ bytes: ArraySlice<UInt8>) -> Bool {
         let start = Array(bytes.prefix(2))
         guard start.count == 2 else { return false }
@@ -232,7 +232,7 @@ package struct URLList: Sendable {
         (current, columns) = (nil, nil)
     }
 
-    /// Leaves out the current entry, with the options that follow.
+    /// Drops the current entry, with the options that follow.
     private mutating func leaveOut(_ reason: Reason, line: Int) {
         report(reason, line: line, endsEntry: true)
         (current, columns, isSkipping) = (nil, nil, true)
@@ -240,7 +240,7 @@ package struct URLList: Sendable {
 
     private mutating func readURLs(_ text: Substring, line: Int) {
         let fields = text.split(at: "\t", omittingEmptySubsequences: false)
-        // What follows the first URL and is none was noted of the file.
+        // A text after the first URL that is not meant as a URL is a column.
         let isColumn = fields.indices.map { $0 > 0 && !Self.isMeantAsURL(fields[$0]) }
         let parts = zip(fields, isColumn).flatMap { $1 ? [] : Self.separate($0) }
         let texts = zip(fields, isColumn).compactMap { $1 ? $0.trimmedText : nil }
@@ -258,9 +258,9 @@ package struct URLList: Sendable {
         } catch { leaveOut(error.reason, line: line) }
     }
 
-    /// Begins the entry of these URLs, with the columns of its line.
+    /// Starts the entry of these URLs, with the columns of its line.
     private mutating func begin(_ parts: [String], line: Int) {
-        // A result has no more of them.
+        // A result may contain only `mostColumnBytes` of columns.
         let hasMany = columns.map { $0.textBytes > Self.mostColumnBytes } == true
         if hasMany { columns = nil }
         var urls: [DownloadURL] = []
@@ -286,13 +286,13 @@ package struct URLList: Sendable {
         if hasMany, current != nil { leaveOut("the columns of the line have more than 16 KiB", line: line) }
     }
 
-    /// Whether a text between tabs is a URL or one with a mistake, which is reported.
+    /// Whether a text between tabs is a URL, or a malformed URL, which is reported.
     private static func isMeantAsURL(_ field: Substring) -> Bool {
         let text = field.trimmedText
         return beginsURL(text) || text.split(at: " ").first?.utf8.contains("://") == true
     }
 
-    /// Splits a text at the blanks before a scheme; other blanks belong to a URL.
+    /// Splits a text at the spaces before a scheme; other spaces belong to a URL.
     private static func separate(_ text: Substring) -> [String] {
         var parts: [String] = []
         for word in text.trimmedText.split(at: " ", omittingEmptySubsequences: false) {

@@ -5,10 +5,10 @@
 #endif
 
 extension DownloadStatus {
-    /// Why the download does not run now, and when it goes on by itself; `nil` where the state says all. The one sentence
-    /// for it; what the user can do is said by each face in its own words.
+    /// The reason why the download does not run now, and the time at which it continues by itself; `nil` if the state
+    /// says everything. This is the only sentence for it; each interface says in its own words what the user can do.
     ///
-    /// - Parameter time: The text of a date.
+    /// - Parameter time: Returns the text of a date.
     package func waitSentence(_ time: (Date) -> String) -> Reason? {
         guard case .waiting(let wait) = state else { return nil }
         let cause = waitError?.reason

@@ -1,18 +1,18 @@
-/// Parses one XML document into a ``PlainXML``. Iterative: the depth of a document costs no stack.
+/// Parses one XML document into a ``PlainXML``. Iterative, so the depth of a document uses no stack.
 ///
 /// Each byte is visited a bounded number of times: names are looked up in dictionaries, and the number of prefixes in
 /// scope is bounded.
 struct XMLParser {
     private struct OpenElement {
         var element: PlainXML
-        /// The name as it is written, with its prefix.
+        /// The name as written, with its prefix.
         var tag: ArraySlice<UInt8>
-        /// The number of declarations outside of the element.
+        /// The number of declarations outside the element.
         var outerDeclarations: Int
     }
 
     private struct Declaration {
-        /// Empty for the default namespace.
+        /// The prefix; empty for the default namespace.
         var prefix: String
         var namespace: String
     }
@@ -118,7 +118,7 @@ struct XMLParser {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D }
 
-    /// Returns the line of the present position.
+    /// Returns the line of the current position.
     private mutating func line() -> Int {
         countedLine += bytes[countedBytes..<position].count { $0 == 0x0A }
         countedBytes = position
@@ -134,7 +134,7 @@ struct XMLParser {
 
     private mutating func malformed() -> TextError { failure("this is not well-formed XML") }
 
-    // MARK: What is left out
+    // MARK: Omitted parts
 
     private mutating func skipDeclaration() throws(TextError) {
         guard isNext("<?xml".utf8), bytes.count > position + 5, Self.isSpace(bytes[position + 5]) else { return }
@@ -153,12 +153,12 @@ struct XMLParser {
         guard encoding == "utf-8" || encoding == "utf8" || encoding == "us-ascii" else {
             throw failure("the document is not in UTF-8")
         }
-        // Its bytes could be meant in any encoding.
+        // The bytes could be in any encoding.
         if encoding == "us-ascii", bytes.contains(where: { $0 >= 0x80 }) { throw malformed() }
         guard values["version"]?.utf8.hasPrefix("1.") == true else { throw malformed() }
     }
 
-    /// Skips what may be before and after the root element.
+    /// Skips everything that may precede or follow the root element.
     private mutating func skipMisc() throws(TextError) {
         while true {
             skipSpace()
@@ -331,7 +331,7 @@ struct XMLParser {
         }
     }
 
-    /// The longest reference is `&#x10FFFF;`; leading zeros are permitted.
+    /// The maximum length of a reference. The longest is `&#x10FFFF;`, but leading zeros are permitted.
     private static let mostReferenceBytes = 32
 
     private mutating func reference() throws(TextError) -> Unicode.Scalar {
@@ -381,7 +381,7 @@ struct XMLParser {
         return String(decoding: unified, as: UTF8.self)
     }
 
-    /// Returns the value of an attribute with a blank for each white space (XML 1.0 §3.3.3).
+    /// Returns the value of an attribute with a space for each white space character (XML 1.0 §3.3.3).
     private static func spaced(_ bytes: ArraySlice<UInt8>) -> String {
         let text = unified(bytes)
         return String(decoding: text.utf8.map { $0 == 0x0A || $0 == 0x09 ? 0x20 : $0 }, as: UTF8.self)

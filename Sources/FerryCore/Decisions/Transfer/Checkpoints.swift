@@ -1,10 +1,10 @@
 extension TransferMachine {
-    /// Whether a sync is running, and when the last one began.
+    /// Whether a sync is running, and when the last one started.
     struct Checkpoints: Sendable {
         private enum State: Sendable {
             case idle
             case running
-            /// The transfer restarted while a sync was running: the sync's snapshot is of the old file.
+            /// The transfer restarted while a sync was running, so the sync's snapshot belongs to the previous file.
             case stale
         }
         private var state = State.idle
@@ -12,16 +12,16 @@ extension TransferMachine {
 
         var isIdle: Bool { state == .idle }
 
-        /// Measures the time of the first checkpoint from here.
+        /// Starts the interval before the first checkpoint. Later calls have no effect.
         mutating func watch(from now: Duration) { if last == nil { last = now } }
         func elapsed(at now: Duration) -> Duration { now - (last ?? now) }
 
-        /// A checkpoint is due, and will begin.
+        /// Records that a checkpoint is due and is about to begin.
         mutating func order() { state = .running }
         mutating func begin(at now: Duration) { (state, last) = (.running, now) }
         mutating func replaceFile() { if state == .running { state = .stale } }
 
-        /// Ends a checkpoint. Returns whether its snapshot is of the present file.
+        /// Ends a checkpoint. Returns whether its snapshot belongs to the current file.
         mutating func end() -> Bool {
             defer { state = .idle }
             return state != .stale

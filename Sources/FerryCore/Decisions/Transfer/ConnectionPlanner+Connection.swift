@@ -9,11 +9,11 @@ extension ConnectionPlanner {
         enum Activity: Sendable {
             /// Between two requests.
             case idle
-            /// Compares samples of the partial content with those of its source.
+            /// Comparing samples of the partial content with the connection's source.
             case comparing
-            /// Waits for other downloads, which have all connections to the host.
+            /// Waiting for other downloads, which use all permitted connections to the host.
             case waitingForPermit
-            /// Has sent a request, at this time, and has no response head yet.
+            /// Has sent a request at this time, and has not received a response head yet.
             case asking(TransferMachine.Fetch, since: Duration)
             case reading(TransferMachine.Fetch, since: Duration, Body)
         }
@@ -25,13 +25,13 @@ extension ConnectionPlanner {
                 case unjudged
                 /// A range of the settled file.
                 case range
-                /// The rest of the file: the response that settled the identity.
+                /// The rest of the file, from the response that settled the identity.
                 case rest
-                /// The file from byte 0; it settled the identity as well.
+                /// The file from byte 0, from the response that settled the identity.
                 case whole
             }
             var kind: Kind
-            /// Whether the driver has storage for the file. Until then no byte is read.
+            /// Whether the driver has storage for the file. Until then, no byte is read.
             var isPlaced = true
             /// Whether the body will be verified with its own digest at its end.
             var isChecked = false
@@ -41,7 +41,7 @@ extension ConnectionPlanner {
             var isProbe: Bool { kind == .rest || kind == .whole }
         }
 
-        /// Whether the driver reads, or has suspended reading.
+        /// Whether the driver is reading or has suspended reading.
         enum Demand: Sendable, Equatable {
             case asking
             case paused(since: Duration)
@@ -49,14 +49,14 @@ extension ConnectionPlanner {
 
         struct Cut: Sendable {
             enum Reason: Sendable {
-                /// The connection is not needed any more, or the server was to blame and has been blamed.
+                /// The connection is no longer needed, or the server's failure has already been counted.
                 case superseded
                 case stalled
-                /// The network changed, or the permit is missing: however the request ends, it is no failure.
+                /// The network changed, or the permit is missing. The end of the request never counts as a failure.
                 case abandoned
             }
             var reason: Reason
-            /// Whether the command was returned to the driver.
+            /// Whether the cancellation was passed to the driver.
             var isSent = false
 
             init(_ earlier: Cut?, _ reason: Reason) {
@@ -69,24 +69,25 @@ extension ConnectionPlanner {
         var activity = Activity.idle
         var demand = Demand.asking
         var cut: Cut?
-        /// Whether it has left its segment for a reader, and must not extend it.
+        /// Whether the connection has given up its segment for a reader, and must not extend it.
         var yields = false
-        /// Whether it has had no response yet: its first request includes the set-up.
+        /// Whether the connection has received no response yet, so that its first request includes the set-up.
         var isNew = true
         var bytes: ByteCount = 0
         var tickBytes: ByteCount = 0
         var speed: Double = 0
-        /// Of ``bytes``, those that ``TransferFacts`` have counted.
+        /// The part of ``bytes`` that ``TransferFacts`` has counted.
         var observedBytes: ByteCount = 0
-        /// Bytes and time at which the connection last had received as many more as it must in ``Limits/stallTimeout``.
+        /// The byte count and time at which the connection last reached the number of bytes required in
+        /// ``Limits/stallTimeout``.
         var markBytes: ByteCount = 0
         var markTime: Duration
-        /// Bytes at which it last had received ``Limits/stallBytes`` more.
+        /// The byte count at which the connection last had received another ``Limits/stallBytes``.
         var broughtBytes: ByteCount = 0
         var lastByte: Duration
         /// The shortest round trip in seconds; 0 until it is known.
         var shortestTrip: Double = 0
-        /// Consecutive unusable responses.
+        /// The number of consecutive unusable responses.
         var misfits = 0
 
         init(at now: Duration) { (markTime, lastByte) = (now, now) }
@@ -97,7 +98,7 @@ extension ConnectionPlanner {
         var isComparing: Bool { if case .comparing = activity { true } else { false } }
         var waitsForPermit: Bool { if case .waitingForPermit = activity { true } else { false } }
 
-        /// The request in progress, and when it was sent.
+        /// The request in progress, and the time at which it was sent.
         var request: (fetch: TransferMachine.Fetch, since: Duration)? {
             switch activity {
             case .idle, .comparing, .waitingForPermit: nil
@@ -105,17 +106,17 @@ extension ConnectionPlanner {
             }
         }
 
-        /// Bytes that a response must have brought before its connection is given up for a new one.
+        /// The minimum number of bytes from a response before its connection may be replaced by a new one.
         private static let worthARequest: ByteCount = 64 << 10
 
-        /// Whether the response in progress has brought enough to be worth another request. A slow server must not be
-        /// asked again and again for its first bytes.
+        /// Whether the response in progress has delivered enough to justify another request. Otherwise, the first bytes
+        /// of a slow server would be requested again and again.
         var hasDelivered: Bool {
             guard case .reading(_, _, let body) = activity else { return false }
             return body.isPlaced && body.bytes >= Self.worthARequest
         }
 
-        /// The body in progress. Setting one begins to read the response to the request in progress.
+        /// The body in progress. Setting it starts reading the response to the request in progress.
         var body: Body? {
             get { if case .reading(_, _, let body) = activity { body } else { nil } }
             set {
@@ -131,7 +132,7 @@ extension ConnectionPlanner {
             activity = .reading(fetch, since: since, body)
         }
 
-        /// Begins to measure a stall.
+        /// Starts measuring a stall.
         mutating func mark(at now: Duration) { (markTime, markBytes, broughtBytes) = (now, bytes, bytes) }
     }
 }

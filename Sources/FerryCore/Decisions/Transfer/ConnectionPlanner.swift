@@ -1,62 +1,65 @@
-/// Which connections of a transfer are open, and which bytes each of them fetches.
+/// Plans which connections of a transfer are open, and which bytes each of them fetches.
 ///
-/// It owns the connections and the plan of bytes. What the file is, it does not know: its owner says with ``Terms`` whether
-/// other connections may join the first one. What a response or an end means for the download is not decided here.
+/// The planner owns the connections and the assignment of bytes. It does not know the identity of the file: its owner
+/// passes ``Terms``, which determine whether other connections may join the first one. The owner also decides what a
+/// response or the end of a request means for the download.
 ///
-/// A new connection gets missing bytes that nobody fetches, else the tail of the segment that would be done last. The number
-/// of connections follows the speed (``ConnectionCountPolicy``), patience follows the answers (``ResponseLatency``), and the
-/// bytes that readers wait for come first (``TransferReaders``).
+/// A new connection is assigned missing bytes that no connection fetches, otherwise the tail of the segment that would
+/// be finished last. The number of connections depends on the speed (``ConnectionCountPolicy``), patience depends on
+/// response times (``ResponseLatency``), and bytes that readers wait for come first (``TransferReaders``).
 struct ConnectionPlanner: Sendable {
-    /// What the user allows.
+    /// The limits that the user sets.
     struct Limits: Sendable {
         var maxConnections: Int
-        /// A connection that receives fewer than ``stallBytes`` in this time, back-pressure excluded, is cancelled.
+        /// A connection that receives fewer than ``stallBytes`` in this time, not counting back-pressure, is cancelled.
         var stallTimeout: Duration
         var stallBytes: ByteCount
-        /// A connection that receives fewer in that time is replaced; 0 for any speed.
+        /// A connection that receives fewer bytes in that time is replaced; 0 to accept any speed.
         var leastBytes: ByteCount
     }
 
-    /// What is known of the file, as far as it concerns the connections.
+    /// The facts about the file that affect the connections.
     struct Terms {
-        /// Whether the identity of the file is settled, so that others may join.
+        /// Whether the identity of the file is settled, so that other connections may join.
         var isRunning: Bool
         /// Whether the responses of several connections are parts of one file.
         var joinsParts: Bool
-        /// Whether a response has described the file since the transfer began, or began again.
+        /// Whether a response has described the file since the transfer started or restarted.
         var hasRepresentation: Bool
     }
 
     typealias Command = TransferMachine.Command
 
-    /// Bytes of a segment while much is missing; towards the end segments are smaller.
+    /// The size of a segment in bytes while many bytes are missing; towards the end, segments are smaller.
     private static let usualSegment: ClosedRange<ByteCount> = (8 << 20)...(64 << 20)
     private static let smallestSegment: ByteCount = 512 << 10
-    /// The part of the stall timeout after which a connection that has delivered is silent.
+    /// A connection that has delivered counts as silent after the stall timeout divided by this number.
     private static let silentShare = 30
-    /// The minimum number of bytes to take from another connection's segment: of a slow one, and of a fast one.
+    /// The minimum number of bytes to take from another connection's segment: from a slow connection, and from a fast
+    /// one.
     private static let smallestSteal: ClosedRange<ByteCount> = (32 << 10)...(128 << 10)
-    /// The time for which a connection receives what it takes from another, at least.
+    /// The minimum time for which a connection should receive the bytes that it takes from another.
     private static let leastStolenSeconds = 0.1
-    /// The share of the file that the first stream keeps when others join: they take time to become as fast.
+    /// The fraction of the file that the first stream keeps when other connections join, because they need time to
+    /// become as fast.
     private static let firstShare = 0.2
-    /// Round trips before the end from which no bytes are left for corrections.
+    /// The number of round trips before the end at which bytes are no longer reserved for corrections.
     private static let correctedTrips = 24.0
-    /// The distance from a reader at which a missing byte is urgent.
+    /// The maximum distance from a reader at which a missing byte is urgent.
     private static let urgentDistance: ByteCount = 1 << 20
-    /// The time in which a connection is worth waiting for, in addition to the set-up of another one.
+    /// The additional time for which it is better to wait for a connection than to set up another one.
     private static let patienceOfReaders = 0.25
 
     private var limits: Limits
     private var all: [ConnectionID: Connection] = [:]
-    /// Which bytes are written, claimed, and assigned to a connection.
+    /// The state of the bytes: written, claimed, or assigned to a connection.
     private(set) var bytes: SegmentPlanner
     private(set) var readers = TransferReaders()
     private(set) var arrivals = Arrivals()
     private var openings = Openings()
     private var policy: ConnectionCountPolicy
     private var latency: ResponseLatency
-    /// What limits the speed.
+    /// The policy that finds the cause that limits the speed.
     private var bottlenecks = BottleneckPolicy()
 
     init(_ limits: Limits, bytes: SegmentPlanner) {
@@ -74,21 +77,21 @@ struct ConnectionPlanner: Sendable {
     var count: Int { all.count }
     /// The number of connections that receive a body.
     var activeCount: Int { all.values.count { $0.body != nil && !$0.isCut } }
-    /// The sum of their speeds in bytes per second.
+    /// The sum of the active connections' speeds in bytes per second.
     var speed: Double { all.values.reduce(0) { $0 + $1.speed } }
     var maxConnections: Int { limits.maxConnections }
     var isSingle: Bool { policy.isSingle }
     var waitsForPermit: Bool { all.values.contains(where: \.waitsForPermit) }
-    /// Whether samples are compared, and no connection has a request for bytes of the file.
+    /// Whether samples are being compared and no connection is requesting bytes of the file.
     var comparesOnly: Bool { all.values.contains(where: \.isComparing) && all.values.allSatisfy(\.isIdle) }
 
-    /// Whether the first bytes of a file have arrived since the last tick: others may join at once.
+    /// Whether the first bytes of a file have arrived since the last tick, so that other connections may join at once.
     var areUrgent: Bool { openings.areUrgent }
 
-    /// All connections, the oldest first.
+    /// The identifiers of all connections, oldest first.
     var ids: [ConnectionID] { all.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// Whether all other connections that may still deliver wait for their servers, not for us.
+    /// Whether all other connections that may still deliver wait for their servers, not for the driver.
     func areAsking(besides id: ConnectionID) -> Bool {
         all.allSatisfy { $0.key == id || $0.value.isCut || $0.value.isAsking }
     }
@@ -96,16 +99,16 @@ struct ConnectionPlanner: Sendable {
     /// The number of other connections that may still deliver.
     func others(than id: ConnectionID) -> Int { all.count { $0.key != id && !$0.value.isCut } }
 
-    /// Whether another connection that may still deliver has had no response yet.
+    /// Whether another connection that may still deliver has received no response yet.
     func hasNew(besides id: ConnectionID) -> Bool { all.contains { $0.key != id && !$0.value.isCut && $0.value.isNew } }
 
     /// Whether a response that is being read will be verified with its digest.
     var isChecking: Bool { all.values.contains { $0.body?.isChecked == true && !$0.isCut } }
 
-    /// Whether a connection still reads the response that settled the identity; the download ends only with it.
+    /// Whether a connection is still reading the response that settled the identity; the download cannot end before it.
     var isProbing: Bool { all.values.contains { $0.body?.isProbe == true && !$0.isCut } }
 
-    /// The sources of several connections that deliver; none while one of them is ending.
+    /// The sources of several delivering connections; empty while one of them is ending.
     var sourcesInUse: Set<Int> {
         guard all.count > 1, all.values.allSatisfy({ !$0.isCut }) else { return [] }
         return Set(all.values.map(\.source))
@@ -116,22 +119,22 @@ struct ConnectionPlanner: Sendable {
 
     // MARK: Bytes
 
-    /// The file is this long.
+    /// Sets the length of the file.
     mutating func learn(total: ByteCount) { bytes.learn(total: total) }
-    /// The length was only assumed.
+    /// Discards the length, which was only assumed.
     mutating func forgetTotal() { bytes.forgetTotal() }
-    /// Begins with these bytes: none of a new file, or all of an existing one.
+    /// Starts over with these bytes: none for a new file, or all bytes of an existing one.
     mutating func replaceBytes(by new: SegmentPlanner) { bytes = new }
     /// Discards written bytes, which are withheld until ``allow(_:)``.
     mutating func forget(_ ranges: RangeSet<ByteCount>) {
         bytes.forget(ranges)
         readers.refute(ranges)
     }
-    /// The journal claims none of the forgotten bytes any more.
+    /// Releases the forgotten bytes, because the journal no longer claims any of them.
     mutating func allow(_ ranges: RangeSet<ByteCount>) { bytes.allow(ranges) }
-    /// The journal claims these bytes.
+    /// Records that the journal claims these bytes.
     mutating func claim(_ snapshot: RangeSet<ByteCount>) { bytes.claim(snapshot) }
-    /// A sync failed: what no journal claims is not to be trusted.
+    /// Discards all unclaimed bytes, which cannot be trusted after a failed sync.
     mutating func forgetUnclaimed() { bytes.forgetUnclaimed() }
 
     /// Counts received bytes that are not stored, such as samples.
@@ -183,15 +186,15 @@ struct ConnectionPlanner: Sendable {
 
     mutating func writeFailed(on id: ConnectionID) { bytes.writeFailed(id) }
 
-    /// Reading resumes: the stall timer runs from here. Returns `false` if the connection is to be cancelled instead,
-    /// because its segment is done and the server is sending bytes that belong to others.
+    /// Resumes reading, and with it the stall timer. Returns `false` if the connection should be cancelled instead,
+    /// because its segment is done and the server is sending bytes that belong to other segments.
     ///
-    /// - Parameter limited: How long it was suspended because of a rate limit.
+    /// - Parameter limited: The time for which reading was suspended because of a rate limit.
     mutating func asks(_ id: ConnectionID, at now: Duration, limited: Duration) -> Bool {
         let pause: Duration? = change(id) { connection in
             guard case .paused(let since) = connection.demand else { return .zero }
             connection.demand = .asking
-            // Exclude time during which we applied back-pressure.
+            // The time under our own back-pressure does not count.
             let pause = now - since
             connection.markTime += pause
             connection.lastByte = now
@@ -205,7 +208,7 @@ struct ConnectionPlanner: Sendable {
         return all[id]?.yields != true && bytes.extend(id)
     }
 
-    // MARK: A connection's life
+    // MARK: Connection lifecycle
 
     /// Opens a connection.
     private mutating func open(at now: Duration) -> Command {
@@ -214,7 +217,7 @@ struct ConnectionPlanner: Sendable {
         return .open(id)
     }
 
-    /// The connection is between two requests, and has no bytes to fetch.
+    /// Records that the connection is between two requests and has no bytes to fetch.
     mutating func idles(_ id: ConnectionID) {
         change(id) {
             $0.activity = .idle
@@ -223,10 +226,10 @@ struct ConnectionPlanner: Sendable {
         bytes.release(id)
     }
 
-    /// The connection waits for other downloads, not for the server.
+    /// Records that the connection waits for other downloads, not for the server.
     mutating func waitsForPermit(_ id: ConnectionID) { change(id) { $0.activity = .waitingForPermit } }
 
-    /// The connection compares samples with this source.
+    /// Records that the connection compares samples with this source.
     mutating func proves(_ source: Int, on id: ConnectionID) {
         change(id) {
             $0.activity = .comparing
@@ -234,7 +237,7 @@ struct ConnectionPlanner: Sendable {
         }
     }
 
-    /// The connection sends a request.
+    /// Records that the connection sends a request.
     mutating func sends(_ fetch: TransferMachine.Fetch, on id: ConnectionID, at now: Duration) {
         change(id) {
             $0.activity = .asking(fetch, since: now)
@@ -244,7 +247,7 @@ struct ConnectionPlanner: Sendable {
         }
     }
 
-    /// A head has come that can be judged only with the first bytes of the body; the stall timer starts.
+    /// Records a response head that can be judged only with the first bytes of the body; the stall timer starts.
     mutating func awaitsFirstBytes(on id: ConnectionID, at now: Duration) {
         change(id) {
             $0.body = Connection.Body(kind: .unjudged)
@@ -253,7 +256,8 @@ struct ConnectionPlanner: Sendable {
         }
     }
 
-    /// The head of a response has come. Returns the request that it answers; `nil` if nobody waits for it any more.
+    /// Records that a response head has arrived. Returns the request that it answers; `nil` if the response is no
+    /// longer wanted.
     mutating func headArrived(on id: ConnectionID, at now: Duration) -> TransferMachine.Fetch? {
         guard let connection = all[id], !connection.isCut, let (fetch, since) = connection.request else { return nil }
         latency.record(now - since, isFirst: connection.isNew)
@@ -267,19 +271,19 @@ struct ConnectionPlanner: Sendable {
         return fetch
     }
 
-    /// The body of a range of the file is read, which ends at `end`.
+    /// Starts reading the body of a range of the file, which ends at `end`.
     mutating func readsRange(on id: ConnectionID, to end: ByteCount) {
         bytes.answered(id, to: end)
         reads(Connection.Body(kind: .range), on: id)
     }
 
-    /// The rest of the file is read: this range.
+    /// Starts reading the rest of the file, which is this range.
     mutating func readsRest(on id: ConnectionID, _ range: Range<ByteCount>) {
         bytes.assignStream(id, from: range.lowerBound, asked: range.upperBound)
         reads(Connection.Body(kind: .rest), on: id)
     }
 
-    /// The file is read from byte 0; `isPlaced` tells whether the driver has storage for it.
+    /// Starts reading the file from byte 0; `isPlaced` is true if the driver has storage for it.
     mutating func readsWhole(on id: ConnectionID, total: ByteCount?, isPlaced: Bool) {
         bytes.assignStream(id, from: 0, asked: total ?? .max)
         reads(Connection.Body(kind: .whole, isPlaced: isPlaced), on: id)
@@ -292,10 +296,10 @@ struct ConnectionPlanner: Sendable {
         }
     }
 
-    /// The response will be verified with its digest.
+    /// Records that the response will be verified with its digest.
     mutating func checks(_ id: ConnectionID) { all[id]?.body?.isChecked = true }
 
-    /// A response was unusable. Returns how many were, one after the other.
+    /// Counts an unusable response. Returns the number of consecutive ones.
     mutating func countMisfit(on id: ConnectionID) -> Int {
         change(id) {
             $0.misfits += 1
@@ -305,28 +309,29 @@ struct ConnectionPlanner: Sendable {
 
     mutating func forgetMisfits(of id: ConnectionID) { all[id]?.misfits = 0 }
 
-    /// The request of a connection has ended. Returns what the connection and its segment were before.
+    /// Records that the request of a connection has ended. Returns the connection and its segment as they were before.
     mutating func ended(_ id: ConnectionID, isComplete: Bool) -> (Connection, SegmentPlanner.Segment?)? {
         guard let connection = all[id] else { return nil }
         defer { bytes.release(id) }
         change(id) {
-            // A response that is left before its end takes its connection with it: the next one begins slowly.
+            // Stopping a response before its end closes its connection, and the next connection starts slowly.
             if !isComplete, $0.body != nil { ($0.isNew, $0.speed) = (true, 0) }
             $0.activity = .idle
         }
         return (connection, bytes.segments[id])
     }
 
-    /// Takes its segment from a connection; the unwritten bytes are unassigned.
+    /// Removes a connection's segment; its unwritten bytes become unassigned.
     mutating func release(_ id: ConnectionID) { bytes.release(id) }
 
-    /// The task of the connection has ended.
+    /// Removes a connection whose task has ended.
     mutating func left(_ id: ConnectionID) {
         bytes.release(id)
         all[id] = nil
     }
 
-    /// Cancels a connection. The first reason stays, but an abandoned connection fails for no other.
+    /// Cancels a connection. The first reason is kept, but `abandoned` replaces any other, because then no failure is
+    /// counted.
     mutating func cut(_ id: ConnectionID, _ reason: Connection.Cut.Reason = .superseded) {
         change(id) { connection in
             if connection.cut == nil || reason == .abandoned { connection.cut = .init(connection.cut, reason) }
@@ -338,15 +343,15 @@ struct ConnectionPlanner: Sendable {
         for id in all.keys where id != kept { cut(id, reason) }
     }
 
-    /// Cancels all connections. Returns the commands for those that the driver does not know of yet.
+    /// Cancels all connections. Returns the commands for those whose cancellation the driver does not know yet.
     mutating func stop() -> [Command] {
         var commands: [Command] = []
         for id in ids where all[id]?.cut?.isSent != true { tell(id, .superseded, &commands) }
         return commands
     }
 
-    /// Cancels a connection that its host does not take now. The server is not blamed, and the next one is opened after a
-    /// second.
+    /// Cancels a connection that its host does not accept now. This does not count as a failure of the server, and the
+    /// next connection is opened after a second.
     mutating func giveUp(_ id: ConnectionID, at now: Duration) {
         cut(id, .abandoned)
         policy.withheld(working: others(than: id))
@@ -360,19 +365,19 @@ struct ConnectionPlanner: Sendable {
         giveUp(id, at: now)
     }
 
-    /// Changes one connection with a single dictionary look-up.
+    /// Changes one connection with a single dictionary lookup.
     @discardableResult
     private mutating func change<Value>(_ id: ConnectionID, _ body: (inout Connection) -> Value) -> Value? {
         guard let index = all.index(forKey: id) else { return nil }
         return body(&all.values[index])
     }
 
-    // MARK: How many
+    // MARK: Number of connections
 
-    /// Until then no further connection is opened.
+    /// Delays the opening of further connections until this time.
     mutating func delay(until time: Duration) { openings.delay(until: time) }
 
-    /// The network has changed: cancels all connections, and delays no new one.
+    /// Cancels all connections because the network has changed. New connections are not delayed.
     mutating func reconnects(at now: Duration) {
         cutAll(.abandoned)
         openings.notBefore = now
@@ -389,10 +394,10 @@ struct ConnectionPlanner: Sendable {
         }
     }
 
-    /// Another file begins: nothing is known of what its server bears.
+    /// Resets the number of connections for another file, because the limits of its server are unknown.
     mutating func resetCount() { policy = ConnectionCountPolicy(limit: limits.maxConnections) }
 
-    /// The identity of the file is settled.
+    /// Records that the identity of the file is settled.
     mutating func settled(_ terms: Terms) {
         if !terms.joinsParts { policy.limitToSingleConnection() }
         if allows(terms) { policy.began(roundTrip: latency.roundTrip, left: bytes.remainingBytes ?? 0) }
@@ -400,12 +405,13 @@ struct ConnectionPlanner: Sendable {
 
     mutating func limitToSingleConnection() { policy.limitToSingleConnection() }
 
-    /// The server refused one of several connections, while `working` others work.
+    /// Records that the server refused one of several connections, while `working` others work.
     mutating func objected(working: Int) { policy.objected(working: working) }
 
     // MARK: Ticks
 
-    /// Measures, and returns the cuts that are due, with the numbers of those connections that have stalled or are too slow.
+    /// Measures, and returns the cancellations that are due, with the numbers of connections that have stalled or are
+    /// too slow.
     mutating func watch(
         at now: Duration, _ terms: Terms
     ) -> (commands: [Command], cut: (stalled: Int, slow: Int)) {
@@ -421,22 +427,24 @@ struct ConnectionPlanner: Sendable {
         return (commands, cut)
     }
 
-    /// Opens a connection, if there is none.
+    /// Opens a connection if there is none.
     mutating func openFirst(at now: Duration) -> [Command] { all.isEmpty ? [open(at: now)] : [] }
 
-    /// Opens further connections while that is worth it, and leads some to the bytes that readers wait for.
+    /// Opens further connections while they are worthwhile, and redirects some to the bytes that readers wait for.
     mutating func openMore(at now: Duration, _ terms: Terms) -> [Command] {
         defer { redirectToReaders(at: now, terms) }
         guard terms.isRunning, now >= openings.notBefore, allows(terms) else { return [] }
-        // Storage for the file is being prepared: bytes of other connections would go to the old file, or nowhere.
+        // Storage for the file is being prepared. Bytes from other connections would be written to the previous file,
+        // or nowhere.
         if all.values.contains(where: { $0.body?.isPlaced == false }) { return [] }
         let count = all.values.count { !$0.isCut }
         let hasStalled = hasStalled(at: now, terms)
         let isHeld = all.values.contains { $0.body == nil && !$0.isCut } && policy.target <= 2 && !hasStalled
-        // A reader that waits is worth another connection.
+        // A waiting reader justifies another connection.
         let unserved = unservedReaders(at: now, terms)
         let target = max(policy.target + (hasStalled ? 1 : 0), min(count + unserved, policy.ceiling))
-        // A cut connection counts against the limit until its task has ended: the server still sees it.
+        // A cancelled connection counts against the limit until its task has ended, because it is still open at the
+        // server.
         let wanted = min(target, limits.maxConnections - (all.count - count))
         guard count < wanted, !isHeld && hasWork(at: now) || unserved > 0 else { return [] }
         return (count..<wanted).map { _ in open(at: now) }
@@ -465,7 +473,8 @@ struct ConnectionPlanner: Sendable {
         return sum
     }
 
-    /// Cancels some connections to a far server when the line has become faster: new ones fill it sooner.
+    /// Cancels some connections to a distant server when the link has become faster, because new connections use the
+    /// capacity sooner.
     private mutating func reconnections(_ arrived: ByteCount, at now: Duration, _ terms: Terms) -> [Command] {
         guard terms.isRunning, allows(terms), readers.isEmpty, !policy.hasRefusals,
             latency.roundTrip >= ConnectionCountPolicy.far,
@@ -476,7 +485,7 @@ struct ConnectionPlanner: Sendable {
             return []
         }
         guard openings.reconnection.tick(bytes: arrived, roundTrip: latency.roundTrip) else { return [] }
-        // Those that need longest for their segments.
+        // The connections that need the longest time for their segments come first.
         let candidates = bytes.segments.compactMap { id, segment -> (id: ConnectionID, seconds: Double)? in
             guard let connection = all[id], connection.hasDelivered, connection.body?.isChecked == false,
                 connection.speed > 0
@@ -489,7 +498,7 @@ struct ConnectionPlanner: Sendable {
         for (id, seconds) in slowest.prefix(all.count / ReconnectionPolicy.share) where seconds > worth {
             tell(id, .superseded, &commands)
             bytes.release(id)
-            // The end of these must be sent before the new ones are made, or the server sees more at a time.
+            // These connections must be closed before new ones are opened, or the server sees more at a time.
             openings.delay(until: now + TransferMachine.tickInterval / 2)
         }
         return commands
@@ -506,7 +515,8 @@ struct ConnectionPlanner: Sendable {
         }
     }
 
-    /// Cancels connections that have stalled or are too slow, or have nothing left to read. Returns how many are each.
+    /// Cancels connections that have stalled, are too slow, or have nothing left to read. Returns how many stalled and
+    /// how many were too slow.
     private mutating func cutStalled(
         at now: Duration, _ commands: inout [Command]
     ) -> (stalled: Int, slow: Int) {
@@ -537,8 +547,8 @@ struct ConnectionPlanner: Sendable {
         return (stalled, slow)
     }
 
-    /// Cancels all connections if a server that answered before answers none of several: it may serve fewer, and count
-    /// those that it leaves without an answer.
+    /// Cancels all connections if a server that responded before responds to none of several. It may serve fewer
+    /// connections, and count those that it leaves without a response.
     private mutating func cutUnanswered(at now: Duration, _ terms: Terms) -> [Command] {
         guard terms.isRunning, terms.hasRepresentation, all.count > 1,
             all.values.allSatisfy({ connection in
@@ -556,7 +566,7 @@ struct ConnectionPlanner: Sendable {
         return commands
     }
 
-    /// Cancels a connection and adds the command for the driver.
+    /// Cancels a connection and appends the command for the driver.
     private mutating func tell(
         _ id: ConnectionID, _ reason: Connection.Cut.Reason, _ commands: inout [Command]
     ) {
@@ -565,9 +575,9 @@ struct ConnectionPlanner: Sendable {
         commands.append(.cut(id))
     }
 
-    // MARK: Shares
+    // MARK: Assignment of bytes
 
-    /// Whether the connection may fetch bytes beside the others.
+    /// Whether the connection may fetch bytes in parallel with the others.
     func mayJoin(_ id: ConnectionID, at now: Duration, _ terms: Terms) -> Bool {
         let count = others(than: id)
         let isWanted = count < policy.ceiling && hasWorkForReaders(at: now, terms)
@@ -580,20 +590,20 @@ struct ConnectionPlanner: Sendable {
         all.filter { $0.key != id && !$0.value.isCut }.values.map(\.source)
     }
 
-    /// Assigns missing bytes to a connection: those of readers first, then unassigned ones, else the tail of another's
-    /// segment.
+    /// Assigns missing bytes to a connection: first those that readers need, then unassigned bytes, otherwise the tail
+    /// of another connection's segment.
     mutating func share(_ id: ConnectionID, at now: Duration, _ terms: Terms) -> Range<ByteCount>? {
         if let range = shareForReaders(id, size: segmentSize(for: id), at: now, terms) { return range }
         let streams = Set(all.keys.filter { goesOn($0, at: now) })
         if let range = bytes.assign(id, size: segmentSize(for: id), besides: streams) { return range }
         guard let (victim, boundary) = tail(for: id, at: now) else { return nil }
         bytes.bound(victim, to: boundary)
-        // Increase the patience with a slow server, or each request would lose its segment before the response.
+        // Each request to a slow server would lose its segment before the response if the patience did not grow.
         if let connection = all[victim], connection.body == nil { latency.increasePatience() }
         return bytes.assign(id, size: segmentSize(for: id), besides: streams)
     }
 
-    /// Whether the connection receives a response, and will go on with it after its segment.
+    /// Whether the connection is receiving a response that will continue beyond its segment.
     private func goesOn(_ id: ConnectionID, at now: Duration) -> Bool {
         guard let connection = all[id], connection.body != nil else { return false }
         return !connection.isCut && !connection.yields && !isQuiet(connection, at: now)
@@ -602,8 +612,8 @@ struct ConnectionPlanner: Sendable {
     /// Whether a connection opened now would have bytes to fetch.
     private func hasWork(at now: Duration) -> Bool { !bytes.unassigned.isEmpty || tail(for: nil, at: now) != nil }
 
-    /// Returns the segment size: six seconds at the connection's speed, within bounds, at most its fair share of what is
-    /// missing.
+    /// Returns the segment size: six seconds at the connection's speed, within bounds, and at most its fair share of
+    /// the missing bytes.
     private func segmentSize(for id: ConnectionID) -> ByteCount {
         let pace = pace(with: id)
         let usual = Self.usualSegment
@@ -611,10 +621,10 @@ struct ConnectionPlanner: Sendable {
         let wanted = min(max(speed * 6, Double(usual.lowerBound)), Double(usual.upperBound))
         let fair: Double
         if speed > 0 {
-            // Speeds change: while much is missing, a part of it is left for corrections.
+            // Speeds change, so a part of the bytes is reserved for corrections while many are missing.
             fair = speed * pace.seconds * (pace.seconds > pace.trip * Self.correctedTrips ? 0.6 : 1)
         } else {
-            // Connections that have a segment will need less of the rest than those that have none.
+            // Connections that have a segment will need less of the rest than those without one.
             let busy = Double(bytes.segments.count)
             fair = Double(bytes.unassigned.byteCount) / (max(1, Double(policy.target) - busy) + busy / 2)
         }
@@ -624,14 +634,14 @@ struct ConnectionPlanner: Sendable {
         return max(least, ByteCount(min(wanted, fair)))
     }
 
-    /// When all would be done at the same time.
+    /// The projection in which all connections finish at the same time.
     private struct Pace {
-        /// The speed of a connection that has not delivered yet: the average of the others.
+        /// The assumed speed of a connection that has not delivered yet: the average of the others.
         var usual: Double
         var trip: Double
-        /// The time until all missing bytes are fetched by all connections, the other one among them.
+        /// The time until all connections, including the one in question, have fetched all missing bytes.
         var seconds: Double
-        /// What the other one fetches in that time.
+        /// The bytes that the connection in question fetches in that time.
         var share: Double
 
         func speed(_ connection: Connection?) -> Double {
@@ -639,14 +649,14 @@ struct ConnectionPlanner: Sendable {
         }
     }
 
-    /// Returns the pace of all connections, `other` among them; `nil` is one that is not open yet.
+    /// Returns the pace of all connections including `other`; `nil` stands for a connection that is not open yet.
     private func pace(with other: ConnectionID?) -> Pace {
         let speeds = all.values.filter { $0.speed > 0 }.map(\.speed)
         let trip = max(latency.roundTrip.seconds, 0.02)
         var pace = Pace(
             usual: max(1, speeds.reduce(0, +) / Double(max(1, speeds.count))), trip: trip, seconds: 0, share: 0)
         let connection = other.flatMap { all[$0] }
-        // A new connection delivers after its set-up and a slow start, one in use after a round trip.
+        // A new connection delivers after its set-up and slow start, an existing one after one round trip.
         let delay = connection?.isNew == false ? trip : latency.setUp.seconds + 4 * trip
         var sum = pace.speed(connection)
         var missing = Double(bytes.unassigned.byteCount) + delay * sum
@@ -659,10 +669,11 @@ struct ConnectionPlanner: Sendable {
         return pace
     }
 
-    /// The tail that a connection may take from the segment that would be done last; `nil` if that does not pay.
+    /// The tail that a connection may take from the segment that would be finished last; `nil` if taking it is not
+    /// worthwhile.
     ///
-    /// Also decides for a connection that is not open yet (`thief` is `nil`): if the two results differed, connections
-    /// would be opened without work, endlessly.
+    /// Also decides for a connection that is not open yet (`thief` is `nil`). If the two results differed, connections
+    /// without work would be opened endlessly.
     private func tail(for thief: ConnectionID?, at now: Duration) -> (ConnectionID, ByteCount)? {
         let pace = pace(with: thief)
         var best: (id: ConnectionID, boundary: ByteCount, seconds: Double)?
@@ -677,25 +688,25 @@ struct ConnectionPlanner: Sendable {
         return best.map { ($0.id, $0.boundary) }
     }
 
-    /// The minimum number of bytes that a request is worth at this speed.
+    /// The minimum number of bytes that justify a request at this speed.
     private func leastSteal(_ speed: Double) -> Double {
         let wanted = speed * max(Self.leastStolenSeconds, latency.roundTrip.seconds)
         return min(max(wanted, Double(Self.smallestSteal.lowerBound)), Double(Self.smallestSteal.upperBound))
     }
 
-    /// Returns the offset at which the segment of a delivering connection is split, so that all are done at the same
-    /// time.
+    /// Returns the offset at which the segment of a delivering connection is split, so that all connections finish at
+    /// the same time.
     private func boundary(_ victim: Connection, _ segment: SegmentPlanner.Segment, _ pace: Pace) -> ByteCount? {
         guard let body = victim.body else { return nil }
         let speed = pace.speed(victim)
         var even = speed * pace.seconds
         if body.isProbe, segment.end == segment.askedEnd {
-            // All the others will take from the first stream, which runs to the end of the file.
+            // All other connections will take bytes from the first stream, which continues to the end of the file.
             even = min(even, Double(segment.remaining) * Self.firstShare)
         } else {
             even = max(even, Double(segment.remaining) - pace.share)
         }
-        // What is in flight would be sent in vain.
+        // Bytes in flight would be sent in vain.
         let inFlight = victim.speed * pace.trip
         let kept = ByteCount(min(max(even, inFlight * 2), Double(segment.remaining)))
         let taken = segment.remaining - kept
@@ -703,14 +714,14 @@ struct ConnectionPlanner: Sendable {
         return segment.position + kept
     }
 
-    /// Whether the connection has received nothing for the patience of ``latency`` while it was reading.
+    /// Whether the connection has received nothing during the patience of ``latency`` although it was reading.
     private func isQuiet(_ connection: Connection, at now: Duration) -> Bool {
         connection.isAsking && now - connection.lastByte >= latency.patience
     }
 
-    /// Whether a connection is quiet while another is not, or all are silent, or a single connection has no response
-    /// although the server responded before: a server with one worker may be waiting for the next request on a kept-alive
-    /// connection.
+    /// Whether another connection is needed, in one of three cases: a connection is quiet while another is not; all
+    /// connections are silent; or a single connection has no response although the server responded before. In the last
+    /// case, a server with one worker may be waiting for the next request on a kept-alive connection.
     private func hasStalled(at now: Duration, _ terms: Terms) -> Bool {
         let quiet = all.values.filter { !$0.isCut && isQuiet($0, at: now) }
         guard !quiet.isEmpty else { return false }
@@ -718,10 +729,11 @@ struct ConnectionPlanner: Sendable {
             || terms.hasRepresentation && quiet.allSatisfy { $0.body == nil } && quiet.count == 1
     }
 
-    /// Whether all connections have delivered, and none does any more.
+    /// Whether all connections have delivered, and none delivers now.
     ///
-    /// The line may have been gone, or a router on it may have forgotten the connections. A sender repeats what was lost
-    /// after intervals that double, so it goes on as late as the line was gone for; a new connection goes on at once.
+    /// The link may have been interrupted, or a router may have dropped the state of the connections. A sender
+    /// retransmits after intervals that double, so after an interruption it may take as long again to resume; a new
+    /// connection resumes at once.
     private func areSilent(at now: Duration) -> Bool {
         var count = 0
         for connection in all.values where !connection.isCut {
@@ -731,16 +743,16 @@ struct ConnectionPlanner: Sendable {
         return count > 0
     }
 
-    /// Whether the connection has delivered, over a line, and has been quiet for a thirtieth of the stall timeout (2 s of
-    /// 60 s) too.
+    /// Whether the connection has delivered over a link, and has been quiet for at least a thirtieth of the stall
+    /// timeout (2 s of 60 s).
     private func isSilent(_ connection: Connection, at now: Duration) -> Bool {
         connection.hasDelivered && !latency.isBeside && isQuiet(connection, at: now)
             && now - connection.lastByte >= limits.stallTimeout / Self.silentShare
     }
 
-    /// Returns the connection that a new one replaces: a new one that is not answered while all others are silent,
-    /// because the intervals of TCP's attempts to connect double, too; and if no more may be open, one of several silent
-    /// ones, or one that is quiet although a later request is answered.
+    /// Returns the connection that should be replaced by a new one. That is a new connection without a response while
+    /// all others are silent, because the intervals of TCP's connection attempts double too. If no more connections may
+    /// be open, it is one of several silent ones, or a quiet one if a later request has received a response.
     private func lostConnection(at now: Duration, _ terms: Terms) -> ConnectionID? {
         guard terms.isRunning, terms.joinsParts, all.values.allSatisfy({ !$0.isCut }) else { return nil }
         let quiet = all.filter { isSilent($0.value, at: now) }
@@ -760,16 +772,17 @@ struct ConnectionPlanner: Sendable {
 
     // MARK: Readers
 
-    // A connection that is opened or has ended its segment is assigned the missing bytes of the readers' windows first. If no
-    // connection will bring the byte at a reader's position soon, one more is opened within the limits; if none may be opened,
-    // the one that would be done last leaves its segment. Where responses cannot be joined, readers wait for the only stream.
+    // A connection that was opened or has finished its segment is first assigned missing bytes in the readers' windows.
+    // If no connection will soon deliver the byte at a reader's position, another connection is opened within the
+    // limits. If no more may be opened, the connection that would finish last gives up its segment. If responses cannot
+    // be joined, readers wait for the only stream.
 
     mutating func addReader(of range: Range<ByteCount>) -> ReaderID { readers.add(range) }
     mutating func removeReader(_ id: ReaderID) { readers.remove(id) }
     mutating func waits(_ id: ReaderID, at now: Duration) -> Bool { readers.waits(id, at: now) }
     mutating func received(to end: ByteCount, by id: ReaderID) { readers.received(to: end, by: id) }
 
-    /// Returns the bytes at the position of a reader that are written, at most `most`; `nil` if there are none.
+    /// Returns the written bytes at a reader's position, at most `most`; `nil` if there are none.
     func available(to id: ReaderID, most: ByteCount) -> Range<ByteCount>? {
         guard let reader = readers[id],
             let run = bytes.written.ranges.first(where: { $0.contains(reader.position) })
@@ -778,7 +791,7 @@ struct ConnectionPlanner: Sendable {
         return reader.position < end ? reader.position..<end : nil
     }
 
-    /// The readers whose bytes can be fetched out of order; the one that has waited longest first.
+    /// The readers whose bytes can be fetched out of order, the longest-waiting first.
     private func plannedReaders(_ terms: Terms) -> [TransferReaders.Reader] {
         terms.isRunning && terms.joinsParts && !policy.isSingle ? orderedReaders : []
     }
@@ -792,7 +805,7 @@ struct ConnectionPlanner: Sendable {
         return served.sorted { order($0) < order($1) }.map(\.value)
     }
 
-    /// Returns the missing range that the first request of an opening asks for: from the bytes on that a reader wants.
+    /// Returns the missing range for the first request of an opening, starting at the bytes that a reader wants.
     func openingGap() -> Range<ByteCount>? {
         let gaps = bytes.unassigned.ranges
         for reader in bytes.total == nil ? [] : orderedReaders {
@@ -803,7 +816,7 @@ struct ConnectionPlanner: Sendable {
         return gaps.first
     }
 
-    /// The missing bytes that readers need and no connection will bring soon; the longest awaited first.
+    /// The missing bytes that readers need and no connection will deliver soon, the longest awaited first.
     private func urgentPositions(at now: Duration, _ terms: Terms) -> [ByteCount] {
         var found: [ByteCount] = []
         for reader in plannedReaders(terms) {
@@ -817,7 +830,7 @@ struct ConnectionPlanner: Sendable {
         return found
     }
 
-    /// Whether a connection that receives bytes, or may still, will bring this byte soon.
+    /// Whether a connection that receives bytes, or may still receive them, will deliver this byte soon.
     private func isServed(_ byte: ByteCount, at now: Duration) -> Bool {
         let isSilent = all.values.allSatisfy { $0.isCut || isQuiet($0, at: now) }
         return bytes.segments.contains { id, segment in
@@ -830,8 +843,8 @@ struct ConnectionPlanner: Sendable {
         }
     }
 
-    /// The bytes that a connection brings in the time that another one would need to begin; everything until its speed is
-    /// measured, at the next tick.
+    /// The number of bytes that a connection delivers in the time that another one would need to start. Until its speed
+    /// is measured at the next tick, the whole read-ahead.
     private func reach(of connection: Connection) -> ByteCount {
         if connection.speed == 0, connection.body != nil { return TransferReaders.readAhead }
         let delay = latency.setUp.seconds + 4 * latency.roundTrip.seconds + Self.patienceOfReaders
@@ -839,13 +852,13 @@ struct ConnectionPlanner: Sendable {
             Self.smallestSteal.upperBound, ByteCount(min(connection.speed * delay, Double(TransferReaders.readAhead))))
     }
 
-    /// The number of urgent positions for which no connection is about to ask for its next order.
+    /// The number of urgent positions for which no connection is about to request its next order.
     private func unservedReaders(at now: Duration, _ terms: Terms) -> Int {
         let urgent = readers.isEmpty ? 0 : urgentPositions(at: now, terms).count
         return urgent == 0 ? 0 : max(0, urgent - all.values.count { !$0.isCut && ($0.yields || $0.isIdle) })
     }
 
-    /// Whether a connection that has ended its segment has bytes to fetch for a reader.
+    /// Whether a connection that has finished its segment has bytes to fetch for a reader.
     private func hasWorkForReaders(at now: Duration, _ terms: Terms) -> Bool {
         guard !readers.isEmpty else { return false }
         if !urgentPositions(at: now, terms).isEmpty { return true }
@@ -853,12 +866,12 @@ struct ConnectionPlanner: Sendable {
         return plannedReaders(terms).contains { !unassigned.intersection(RangeSet($0.window)).isEmpty }
     }
 
-    /// Assigns bytes that readers wait for, or will read next; `nil` if others bring them all.
+    /// Assigns bytes that readers wait for, or will read next; `nil` if other connections deliver all of them.
     private mutating func shareForReaders(
         _ id: ConnectionID, size: ByteCount, at now: Duration, _ terms: Terms
     ) -> Range<ByteCount>? {
         guard !readers.isEmpty else { return nil }
-        // Several connections share a window in small segments, so that its beginning is there soon.
+        // Several connections share a window in small segments, so that the start of the window arrives soon.
         let isAlone = readers.all.count == 1 && others(than: id) == 0
         let small = max(Self.smallestSegment, ByteCount(min((all[id]?.speed ?? 0) * 2, Double(size))))
         let size = isAlone ? size : min(size, small)
@@ -872,7 +885,7 @@ struct ConnectionPlanner: Sendable {
         return nil
     }
 
-    /// Ends the segment of this byte before it.
+    /// Ends the segment that contains this byte just before it.
     private mutating func free(_ byte: ByteCount) {
         for (id, segment) in bytes.segments where segment.position <= byte && byte < segment.end {
             bytes.bound(id, to: byte)
@@ -880,7 +893,7 @@ struct ConnectionPlanner: Sendable {
         }
     }
 
-    /// Has as many connections leave their segments as readers are unserved.
+    /// Makes as many connections give up their segments as there are unserved readers.
     private mutating func redirectToReaders(at now: Duration, _ terms: Terms) {
         let count = unservedReaders(at: now, terms)
         guard count > 0 else { return }
@@ -888,7 +901,7 @@ struct ConnectionPlanner: Sendable {
         var candidates: [(id: ConnectionID, seconds: Double)] = []
         for (id, segment) in bytes.segments where segment.remaining > 0 {
             guard let connection = all[id], !connection.isCut, !connection.yields else { continue }
-            // It serves a reader itself.
+            // The connection itself serves a reader.
             let reach = segment.position...segment.position + reach(of: connection)
             if waited.contains(where: { reach.contains($0) && $0 < segment.end }) { continue }
             candidates.append((id, connection.speed > 0 ? Double(segment.remaining) / connection.speed : .infinity))
@@ -901,18 +914,18 @@ struct ConnectionPlanner: Sendable {
         }
     }
 
-    // MARK: What limits the speed
+    // MARK: Bottleneck
 
-    /// What limits the speed now; `nil` if that is not known.
+    /// The cause that limits the speed now; `nil` if it is unknown.
     var bottleneck: Bottleneck? { bottlenecks.bottleneck }
 
-    /// What was observed since the last judgement.
+    /// The observations since the last judgement.
     var presentFacts: TransferFacts { bottlenecks.present }
 
-    /// Whether ``observed(_:rateLimit:at:)`` is to be called.
+    /// Whether ``observed(_:rateLimit:at:)`` should be called.
     func isObservationDue(at now: Duration) -> Bool { bottlenecks.isDue(at: now) }
 
-    /// Records what the system knows of a connection; `id` is `nil` for requests before there are connections.
+    /// Records the system's information about a connection; `id` is `nil` for requests before there are connections.
     mutating func observed(_ socket: SocketFacts, on id: ConnectionID?) {
         bottlenecks.present.sockets.add(socket)
         if let id, let trip = socket.shortestTrip { all[id]?.shortestTrip = trip.seconds }
@@ -934,7 +947,7 @@ struct ConnectionPlanner: Sendable {
         bottlenecks.observed(at: now)
     }
 
-    /// Adds the time of the connections since the last call.
+    /// Adds the connections' times since the last call.
     private mutating func addTimes(at now: Duration) {
         let seconds = bottlenecks.elapsed(at: now)
         for connection in all.values where !connection.isCut {
@@ -952,19 +965,19 @@ struct ConnectionPlanner: Sendable {
 }
 
 extension ConnectionPlanner {
-    /// What has arrived on all connections.
+    /// The bytes that have arrived on all connections.
     package struct Arrivals: Sendable {
-        /// Bytes of response bodies, including discarded ones.
+        /// The bytes of response bodies, including discarded ones.
         package private(set) var bytes: ByteCount = 0
-        /// When any connection last had received ``Limits/stallBytes`` more.
+        /// The time at which any connection last had received another ``Limits/stallBytes``.
         private(set) var lastBrought: Duration?
-        /// When the speeds were last measured.
+        /// The time at which the speeds were last measured.
         private(set) var measuredAt: Duration?
 
         mutating func add(_ count: ByteCount) { bytes += count }
         mutating func brought(at now: Duration) { lastBrought = now }
 
-        /// Excludes a pause in which nothing was read from the time since the last arrival.
+        /// Excludes a pause without reading from the time since the last arrival.
         mutating func exclude(_ pause: Duration, at now: Duration) {
             lastBrought = lastBrought.map { min(now, $0 + pause) }
         }
@@ -976,12 +989,12 @@ extension ConnectionPlanner {
         }
     }
 
-    /// When connections are opened, and made anew.
+    /// The times at which connections are opened and replaced.
     struct Openings: Sendable {
         private var lastID = 0
-        /// Until then no further connection is opened.
+        /// The time before which no further connection is opened.
         var notBefore: Duration = .zero
-        /// The first bytes of a file have arrived since the last tick: others may join.
+        /// Whether the first bytes of a file have arrived since the last tick, so that other connections may join.
         var areUrgent = false
         var reconnection = ReconnectionPolicy()
 

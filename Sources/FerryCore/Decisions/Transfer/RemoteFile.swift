@@ -1,21 +1,23 @@
 extension TransferMachine {
-    /// What is known of the file, and how the bytes of its responses were joined.
+    /// The known facts about the file, and how the bytes of its responses were joined.
     package struct RemoteFile: Sendable {
-        /// The identity, as the primary source describes it.
+        /// The identity according to the primary source.
         package internal(set) var identity: FileIdentity
         package private(set) var representation: Representation?
-        /// The weakest join of two responses so far; `nil` while all bytes are of one response.
+        /// The weakest join of two responses so far; `nil` while all bytes come from one response.
         package private(set) var weakestJoin: Proof?
-        /// Validators of the existing finished file that a 304 refers to.
+        /// The validators of the existing finished file that a 304 response refers to.
         package let finished: FileIdentity?
-        /// The held content is an existing file, which is used if samples match and is left alone otherwise.
+        /// Whether the held content is an existing file, which is used if samples match and otherwise left unchanged.
         package internal(set) var isExamined = false
-        /// The next request asks for the whole file, because the responses to ranges were unusable.
+        /// Whether the next request is for the whole file, because responses to ranges were unusable.
         var asksWhole = false
-        /// The identity of the content that was backed up; a response that is not a new version of it does not replace it.
+        /// The identity of the content that was backed up. A response that is not a new version of that content does
+        /// not replace it.
         private(set) var former: FileIdentity?
-        /// What a response named that is of another representation, while other connections delivered this one. The next
-        /// response that names it proves the change; one of this representation disproves it.
+        /// The validator or digest of another representation in a response, while other connections delivered this
+        /// representation. The next response with the same one proves the change; a response with this representation
+        /// disproves it.
         var claim: String?
         private var sawWholeEnd: Bool
 
@@ -38,13 +40,13 @@ extension TransferMachine {
             return finished.strongTag != nil ? .strong : .weak
         }
 
-        /// The strength of joining parts under the present validators.
+        /// The strength of joining parts under the current validators.
         var partStrength: Proof {
             if identity.strongValidator != nil { return .strong }
             return identity.hasValidator ? .weak : .none
         }
 
-        /// Begins with this representation, without partial content.
+        /// Starts with this representation, without partial content.
         mutating func begin(_ representation: Representation) {
             self.representation = representation
             identity = representation.identity
@@ -52,14 +54,14 @@ extension TransferMachine {
             former = nil
         }
 
-        /// Continues with this representation; digests that it omits stay known.
+        /// Continues with this representation. If it declares no digests, the known ones are kept.
         mutating func goOn(_ representation: Representation) {
             let digests = self.representation?.digests ?? []
             self.representation = representation
             if representation.digests.isEmpty { self.representation?.digests = digests }
         }
 
-        /// Forgets what is known: the partial content was backed up.
+        /// Forgets the known facts, because the partial content was backed up.
         mutating func forget() {
             former = identity
             claim = nil
@@ -70,7 +72,8 @@ extension TransferMachine {
             asksWhole = false
         }
 
-        /// The content is wrong, or of another program: it tells nothing about what replaces it.
+        /// Forgets the identity, because the content is wrong or from another program, and so says nothing about its
+        /// replacement.
         mutating func disown() {
             identity = FileIdentity()
             former = nil
@@ -78,7 +81,8 @@ extension TransferMachine {
 
         mutating func join(_ proof: Proof) { weakestJoin = min(weakestJoin ?? .strong, proof) }
 
-        /// A response has ended where the file does. It proves the file if all bytes are its own.
+        /// Records that a response has ended where the file does. This proves the file if all bytes come from that
+        /// response.
         mutating func reachedEnd() { if weakestJoin == nil { sawWholeEnd = true } }
 
         /// Merges new validators into the identity; fields that the server omits keep their old values.
@@ -87,7 +91,8 @@ extension TransferMachine {
             identity = new
             identity.etag = new.etag ?? old.etag
             identity.lastModified = new.lastModified ?? old.lastModified
-            // The earlier Date: Last-Modified does not become a strong validator with age (RFC 9110 §8.8.2.2).
+            // The earlier Date is kept, because Last-Modified does not become a strong validator with age (RFC 9110
+            // §8.8.2.2).
             if identity.lastModified == old.lastModified { identity.date = old.date ?? new.date }
             identity.totalBytes = new.totalBytes ?? old.totalBytes
             identity.contentType = new.contentType ?? old.contentType

@@ -5,7 +5,7 @@ package struct ConnectionID: RawRepresentable, Hashable, Sendable, CustomStringC
     package var description: String { "#\(rawValue)" }
 }
 
-/// The byte ranges that are written, and the assignment of the missing ones to connections.
+/// The written byte ranges, and the assignment of missing ranges to connections.
 ///
 /// Invariants, under any order of calls:
 /// - no byte has two writers: segments overlap neither each other nor a write in progress;
@@ -15,30 +15,30 @@ package struct ConnectionID: RawRepresentable, Hashable, Sendable, CustomStringC
 package struct SegmentPlanner: Sendable {
     /// The byte range assigned to a connection.
     package struct Segment: Hashable, Sendable {
-        /// The offset of the next byte in the stream.
+        /// The offset of the next byte in the connection's stream.
         package var position: ByteCount
-        /// The exclusive end of the segment: bytes from here on belong to others.
+        /// The exclusive end of the segment; later bytes belong to other segments.
         package var end: ByteCount
         /// The exclusive end of the bytes that the server sends, not less than ``end``.
         package var askedEnd: ByteCount
         /// The write in progress.
         package var writing: Range<ByteCount>?
-        /// A sync has failed since the write began, so its data may be lost without a further error.
+        /// Whether a sync has failed since the write began, so that its data may be lost without another error.
         package var isWritingDoubtful = false
 
         package var remaining: ByteCount { max(0, end - position) }
     }
 
-    /// The length of the whole in bytes; `nil` until it is known.
+    /// The length of the whole file in bytes; `nil` until it is known.
     package private(set) var total: ByteCount?
     /// Synced ranges, which the journal may record.
     package private(set) var claimed: RangeSet<ByteCount> { didSet { claimedBytes = claimed.byteCount } }
-    /// Ranges with completed writes, synced or not.
+    /// Ranges whose writes are complete, synced or not.
     package private(set) var written: RangeSet<ByteCount> { didSet { writtenBytes = written.byteCount } }
     /// The number of bytes in ``written``, cached because it is read often.
     package private(set) var writtenBytes: ByteCount
     private var claimedBytes: ByteCount
-    /// Forgotten ranges that a journal may still claim: they must not be written.
+    /// Forgotten ranges that a journal may still claim, so that they must not be written.
     package private(set) var withheld = RangeSet<ByteCount>()
     package private(set) var segments: [ConnectionID: Segment] = [:]
 
@@ -49,14 +49,14 @@ package struct SegmentPlanner: Sendable {
         (writtenBytes, claimedBytes) = (claimed.byteCount, claimed.byteCount)
     }
 
-    /// The exclusive end of the bytes to fetch: the total, or unbounded while that is unknown.
+    /// The exclusive end of the bytes to fetch: the total, or unbounded while the total is unknown.
     package var end: ByteCount { total ?? .max }
 
     package var isComplete: Bool { total.map { $0 <= writtenBytes && written.holds(0..<$0) } ?? false }
     package var unclaimedBytes: ByteCount { writtenBytes - claimedBytes }
     package var remainingBytes: ByteCount? { total.map { $0 - writtenBytes } }
 
-    /// The written bytes that a response from the start of the file has still to repeat.
+    /// The number of written bytes that a response from the start of the file still has to repeat.
     package var repeatedBytes: ByteCount {
         segments.values.reduce(0) { sum, segment in
             guard segment.position < segment.end else { return sum }
@@ -75,20 +75,21 @@ package struct SegmentPlanner: Sendable {
         return rest
     }
 
-    /// Sets the total, at the end of a stream without a declared length; it must not be less than the written bytes.
+    /// Sets the total at the end of a stream without a declared length. It must not be less than the number of written
+    /// bytes.
     package mutating func learn(total: ByteCount) {
         self.total = total
         for (id, segment) in segments { segments[id]?.end = min(segment.end, total) }
     }
 
-    /// Forgets the total, because the stream had ended before the file does.
+    /// Forgets the total, because the stream ended before the file did.
     package mutating func forgetTotal() { total = nil }
 
-    /// Assigns the first missing range that begins in `window`, or before it and reaches into it: at most `size` bytes,
-    /// from the window on. Returns `nil` when none is unassigned. The range may end after the window.
+    /// Assigns at most `size` bytes of the first missing range that overlaps `window`, starting inside the window.
+    /// Returns `nil` if no bytes in it are unassigned. The assigned range may end after the window.
     ///
-    /// Of a missing range into which one of the `streams` goes on, the last bytes are assigned: the stream will bring the
-    /// first ones without another request.
+    /// If one of the `streams` continues into the missing range, its last bytes are assigned, because the stream will
+    /// deliver the first ones without another request.
     package mutating func assign(
         _ id: ConnectionID, size: ByteCount, in window: Range<ByteCount> = 0..<ByteCount.max,
         besides streams: Set<ConnectionID> = []
@@ -104,15 +105,15 @@ package struct SegmentPlanner: Sendable {
         return range
     }
 
-    /// Assigns a stream from `start` to `asked`; bytes that are already written will be skipped.
+    /// Assigns a stream from `start` to `asked`; bytes that are already written are skipped.
     ///
-    /// Takes all unassigned bytes in that range; used only when no other connection has a segment.
+    /// Covers all unassigned bytes in that range; used only if no other connection has a segment.
     package mutating func assignStream(_ id: ConnectionID, from start: ByteCount, asked: ByteCount) {
         segments[id] = Segment(position: start, end: min(asked, end), askedEnd: asked)
     }
 
-    /// Extends a segment by the adjacent unassigned bytes, if the server is sending them anyway. Returns whether it
-    /// did.
+    /// Extends a segment by the adjacent unassigned bytes if the server is sending them anyway. Returns whether the
+    /// segment was extended.
     package mutating func extend(_ id: ConnectionID) -> Bool {
         guard let segment = segments[id], segment.end < segment.askedEnd else { return false }
         guard let next = unassigned.ranges.first(where: { $0.contains(segment.end) }) else { return false }
@@ -120,14 +121,14 @@ package struct SegmentPlanner: Sendable {
         return true
     }
 
-    /// Shortens a segment to the length declared by the server; the rest becomes unassigned.
+    /// Shortens a segment to the length that the server declared; the rest becomes unassigned.
     package mutating func answered(_ id: ConnectionID, to end: ByteCount) {
         guard let segment = segments[id], end < segment.askedEnd else { return }
         segments[id]?.askedEnd = max(segment.position, end)
         bound(id, to: end)
     }
 
-    /// Removes the bytes from `boundary` on from a segment.
+    /// Removes all bytes at or after `boundary` from a segment.
     package mutating func bound(_ id: ConnectionID, to boundary: ByteCount) {
         guard let segment = segments[id] else { return }
         segments[id]?.end = max(segment.position, min(segment.end, boundary))
@@ -164,8 +165,8 @@ package struct SegmentPlanner: Sendable {
         return .write(segment.position..<until)
     }
 
-    /// Records that the write of ``place(_:count:)`` has returned. Returns the bytes that count as written
-    /// now; `nil` if a sync has failed since the write began.
+    /// Records that the write of ``place(_:count:)`` has returned. Returns the bytes that now count as written; `nil`
+    /// if a sync has failed since the write began.
     @discardableResult
     package mutating func wrote(_ id: ConnectionID) -> Range<ByteCount>? {
         guard let segment = segments[id], let range = segment.writing else { return nil }
@@ -175,7 +176,7 @@ package struct SegmentPlanner: Sendable {
         return range
     }
 
-    /// Records that the write failed: its bytes are missing again.
+    /// Records that the write failed, so that its bytes are missing again.
     package mutating func writeFailed(_ id: ConnectionID) {
         segments[id]?.writing = nil
         segments[id]?.isWritingDoubtful = false
@@ -184,16 +185,16 @@ package struct SegmentPlanner: Sendable {
     /// Removes a connection's segment; its unwritten bytes become unassigned.
     package mutating func release(_ id: ConnectionID) { segments[id] = nil }
 
-    /// Returns the ranges that a sync beginning now covers.
+    /// Returns the ranges that a sync covers if it starts now.
     package func snapshot() -> RangeSet<ByteCount> { written }
 
-    /// Claims a snapshot after a sync that began later than the snapshot has succeeded.
+    /// Claims a snapshot after the success of a sync that started after the snapshot was taken.
     package mutating func claim(_ snapshot: RangeSet<ByteCount>) {
         claimed.formUnion(snapshot.intersection(written))
     }
 
-    /// Discards written ranges: they are missing, and withheld until ``allow(_:)``. Unwritten parts of `ranges` are
-    /// ignored.
+    /// Discards written ranges, which are then missing and withheld until ``allow(_:)``. Unwritten parts of `ranges`
+    /// are ignored.
     package mutating func forget(_ ranges: RangeSet<ByteCount>) {
         let taken = ranges.intersection(written)
         written.subtract(taken)
@@ -201,11 +202,11 @@ package struct SegmentPlanner: Sendable {
         withheld.formUnion(taken)
     }
 
-    /// Releases forgotten ranges for writing: no journal claims them any more.
+    /// Releases forgotten ranges for writing, because no journal claims them any longer.
     package mutating func allow(_ ranges: RangeSet<ByteCount>) { withheld.subtract(ranges) }
 
-    /// Discards all unclaimed ranges after a failed sync, including writes in progress: the kernel reports a write-back
-    /// error once, and the next sync would succeed without those bytes.
+    /// Discards all unclaimed ranges after a failed sync, including writes in progress. The kernel reports a write-back
+    /// error only once, and the next sync would succeed without those bytes.
     package mutating func forgetUnclaimed() {
         written = claimed
         for id in segments.keys where segments[id]?.writing != nil { segments[id]?.isWritingDoubtful = true }

@@ -1,39 +1,43 @@
-/// The state machine of one transfer: what responses, ends and failures mean for it, when to sync, and when it is over.
-/// Which connections are open, and what each of them fetches, is planned by the ``ConnectionPlanner`` that it owns.
+/// The state machine of one transfer. It decides what responses, ends and failures mean for the transfer, when to sync,
+/// and when the transfer is over. Its ``ConnectionPlanner`` plans which connections are open and what each of them
+/// fetches.
 ///
-/// Inputs are facts (`headReceived`, `arrived`, `ended`, `tick`), outputs are orders, head actions, commands and events; the
-/// machine has no side effects. Time is a `Duration` since a fixed start; randomness is an argument. The engine's `Transfer` calls
-/// it under one lock.
+/// Inputs are facts (`headReceived`, `arrived`, `ended`, `tick`); outputs are orders, head actions, commands and
+/// events. The machine has no side effects. Time is a `Duration` since a fixed start; randomness is an argument. The
+/// engine's `Transfer` calls the machine under one lock.
 ///
-/// A transfer opens with one connection; its response settles the identity of the file (``ResumePolicy``), and only
-/// then may others join. When no connection is left, the transfer opens again with one, under the same rules.
+/// A transfer opens with one connection. Its response settles the identity of the file (``ResumePolicy``), and only
+/// then may other connections join. When no connection is left, the transfer opens again with one, under the same
+/// rules.
 package struct TransferMachine: Sendable {
     /// Limits and rules of the user and the manager.
     package struct Settings: Sendable {
         package var maxConnections = DownloadRequest.plain.maxConnections
-        /// A connection that receives fewer than ``stallBytes`` in this time, back-pressure excluded, is cancelled.
+        /// A connection that receives fewer than ``stallBytes`` in this time, not counting back-pressure, is cancelled.
         package var stallTimeout = DownloadRequest.standardStallTimeout
         package var stallBytes: ByteCount = 1000
-        /// A connection with fewer bytes in ``stallTimeout`` is replaced, which is no failed attempt; 0 for never.
+        /// A connection that receives fewer bytes in ``stallTimeout`` is replaced, without counting a failed attempt; 0
+        /// to accept any speed.
         package var leastBytes: ByteCount = 0
         package var maxAttempts: Int? = DownloadRequest.standardMaxAttempts
-        /// The maximum until the host has sent anything, if it refuses connections; `nil` for ``maxAttempts``.
+        /// The maximum number of attempts while the host refuses connections and has not sent anything; `nil` for
+        /// ``maxAttempts``.
         package var maxFirstAttempts: Int?
         package var maxBytes: ByteCount?
-        /// The size that the file must have.
+        /// The required size of the file.
         package var expectedBytes: ByteCount?
-        /// The bytes go to an output, from which they cannot be taken back.
+        /// Whether the bytes are written to an output, from which they cannot be removed again.
         package var isStream = false
         package var rules = ResumeRules()
-        /// Whether there is a journal. Without one a kill loses all bytes, so checkpoints are pointless.
+        /// Whether there is a journal. Without one, a kill loses all bytes, so checkpoints are pointless.
         package var claims = true
         package var sources = 1
-        /// The sources' URLs for messages; empty where their numbers suffice.
+        /// The sources' URLs for messages; empty if their numbers suffice.
         package var sourceNames: [String] = []
-        /// The partial content is of another URL than the first source: the source must be proven, and if it proves to
-        /// be another file, that is a conflict, never a restart.
+        /// Whether the partial content came from a URL other than the first source. The source must then be proven. If
+        /// it proves to be another file, that is a conflict and never a restart.
         package var isNewSource = false
-        /// The partial content was moved or is doubtful: samples are compared first.
+        /// Whether the partial content was moved or is doubtful, so that samples are compared first.
         package var doubtsHeld = false
         /// The retry state of earlier runs.
         package var memory = RetryMemory()
@@ -45,7 +49,7 @@ package struct TransferMachine: Sendable {
         package var ask: RangeAsk
         /// The value of If-Range.
         package var ifRange: String?
-        /// Validators of a finished file; makes the request conditional.
+        /// Validators of a finished file, which make the request conditional.
         package var unless: FileIdentity?
         /// The index of the source.
         package var source: Int
@@ -53,7 +57,7 @@ package struct TransferMachine: Sendable {
         package var fromOriginal: Bool
     }
 
-    /// The next action of a connection.
+    /// The next action for a connection.
     package enum Order: Hashable, Sendable {
         case fetch(Fetch)
         /// Compare samples of the partial content with this source, then call ``sampled(_:source:offered:)``,
@@ -61,7 +65,7 @@ package struct TransferMachine: Sendable {
         case prove(source: Int)
         /// Back up the partial content, then call ``restarted()``.
         case restart(Reason)
-        /// End the connection: there is nothing to fetch.
+        /// End the connection, because there is nothing to fetch.
         case leave
     }
 
@@ -81,30 +85,31 @@ package struct TransferMachine: Sendable {
         case leave
     }
 
-    /// An action of the driver outside of a connection's task.
+    /// An action of the driver outside a connection's task.
     package enum Command: Hashable, Sendable {
         case open(ConnectionID)
         case cut(ConnectionID)
-        /// Sync and claim: ``beginCheckpoint(at:)``, then ``checkpointEnded(_:succeeded:at:)`` or ``checkpointSkipped()``. After a
-        /// failed sync first stop all connections.
+        /// Sync and claim: call ``beginCheckpoint(at:)``, then ``checkpointEnded(_:succeeded:at:)`` or
+        /// ``checkpointSkipped()``. After a failed sync, stop all connections first.
         case checkpoint
-        /// All bytes are written. May come again after ``refuted(_:damaged:)`` or ``cutShort(at:random:)``.
+        /// All bytes are written. May be returned again after ``refuted(_:damaged:)`` or ``cutShort(at:random:)``.
         case finish
         case fail(DownloadError)
     }
 
-    /// How a connection's request ended.
+    /// The outcome of a connection's request.
     package enum End: Hashable, Sendable {
         /// The body was read to its declared end.
         case complete
-        /// Reading was stopped: the segment was done, or the connection was cut.
+        /// Reading was stopped because the segment was done or the connection was cancelled.
         case stopped
-        /// No usable response head: refused, timed out, connection lost.
-        /// `isRefused`: the host refused the connection.
+        /// No usable response head: refused, timed out, or connection lost. `isRefused` is true if the host refused the
+        /// connection.
         case failedBeforeHead(Reason, isTransient: Bool, isRefused: Bool = false)
         /// The connection was lost while the body was read.
         case broken(Reason)
-        /// As broken: TLS ended without close_notify. Without a declared length this may have been the end of the body.
+        /// TLS ended without close_notify. Handled like `broken`, unless the body has no declared length and may have
+        /// ended here.
         case cutOff(Reason)
         /// The body was read to its declared end but did not match its digest; its written bytes were discarded.
         case spoiled(expected: String, actual: String)
@@ -115,15 +120,15 @@ package struct TransferMachine: Sendable {
         case opening
         /// The identity is settled.
         case running
-        /// The partial content cannot be used: the last connection gets ``Order/restart(_:)``.
+        /// The partial content cannot be used; the last connection gets ``Order/restart(_:)``.
         case reopening(Reason)
         /// Backing off after a transient failure.
         case waiting(until: Duration)
-        /// All bytes are there: the transfer ends when all connections have ended.
+        /// All bytes are written; the transfer ends when all connections have ended.
         case finishing
-        /// The transfer has ended with an error that the driver does not know yet.
+        /// The transfer has ended with an error that was not passed to the driver yet.
         case failing(DownloadError)
-        /// Over, as the driver knows. A refuted digest opens it again.
+        /// The transfer has ended, and the driver knows it. A refuted digest opens the transfer again.
         case ended
 
         /// Whether requests are sent.
@@ -138,11 +143,12 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// As given. Three of them may change, and are kept elsewhere: the connection limit, the sources' names, `isNewSource`.
+    /// The initial settings. Three of them may change and are stored separately: the connection limit, the sources'
+    /// names, `isNewSource`.
     private let settings: Settings
     package private(set) var phase = Phase.opening
     package private(set) var file: RemoteFile
-    /// The failed attempts, and what counts as progress.
+    /// The failed attempts, and the record of progress.
     package private(set) var retry: RetryPolicy
     private var connections: ConnectionPlanner
     private var sources: Sources
@@ -150,14 +156,14 @@ package struct TransferMachine: Sendable {
     private var cutOffs = CutOffs()
     /// Whether the host has sent any response in this run.
     private var hasResponse = false
-    /// Whether the first source is a new URL that is not proven to be of the same file.
+    /// Whether the first source is a new URL that has not been proven to lead to the same file.
     private var isNewSource: Bool
-    /// The sources' URLs for messages; empty where their numbers suffice.
+    /// The sources' URLs for messages; empty if their numbers suffice.
     private var sourceNames: [String]
     private var events: [LocalizedEvent] = []
 
-    /// Begins with the ranges that a journal claims, or with none. `finished` are the validators of a finished file
-    /// that may be current.
+    /// Starts with the ranges that a journal claims, or with none. `finished` contains the validators of a finished
+    /// file that may be current.
     package init(
         settings: Settings, held: PartialContent? = nil, total: ByteCount? = nil, weakestJoin: Proof? = nil,
         finished: FileIdentity? = nil
@@ -180,7 +186,8 @@ package struct TransferMachine: Sendable {
         sourceNames = settings.sourceNames
     }
 
-    /// Returns the partial content with the validators that this source sent earlier; if it sent none, with the length alone.
+    /// Returns the partial content with the validators that this source sent earlier, or with only the length if it
+    /// sent none.
     private func held(from source: Int) -> PartialContent {
         let known =
             sources[source].identity
@@ -192,37 +199,37 @@ package struct TransferMachine: Sendable {
         return held
     }
 
-    /// Returns the reference for samples of this source, and the rules of comparison.
+    /// Returns the reference for samples of this source, and the rules for comparing them.
     package func sampleBasis(of source: Int) -> (held: PartialContent, rules: ResumeRules) {
         var held = held(from: source)
         held.identity.totalBytes = bytes.total
         return (held, rules)
     }
 
-    /// The user's rules, with `hasDigest` also set for a digest that the server declared.
+    /// The user's rules, with `hasDigest` also set if the server declared a digest.
     package var rules: ResumeRules {
         var rules = settings.rules
         if file.representation?.digests.isEmpty == false { rules.hasDigest = true }
         return rules
     }
 
-    /// Whether partial content is being requested from an unproven new link; the recorded identity must not change
+    /// Whether partial content is being requested from an unproven new link. The recorded identity must not change
     /// then.
     package var isLinkUnproven: Bool { isNewSource && !bytes.written.isEmpty }
 
     /// The number of connections that receive a body.
     package var activeConnections: Int { connections.activeCount }
     package var openConnections: Int { connections.count }
-    /// The most connections that are opened; tests ask for it.
+    /// The maximum number of connections; read by tests.
     package var maxConnections: Int { connections.maxConnections }
 
-    /// Which bytes are written, claimed, and assigned to a connection.
+    /// The state of the bytes: written, claimed, or assigned to a connection.
     package var bytes: SegmentPlanner { connections.bytes }
-    /// Whether the length of the file is known. Asked for each piece, without a copy of ``bytes``.
+    /// Whether the length of the file is known. Read for each piece, without copying ``bytes``.
     package var hasTotal: Bool { connections.bytes.total != nil }
-    /// The number of written bytes, likewise.
+    /// The number of written bytes. Also read without copying ``bytes``.
     package var writtenBytes: ByteCount { connections.bytes.writtenBytes }
-    /// Bytes of response bodies that have arrived, including discarded ones.
+    /// The number of received bytes of response bodies, including discarded ones.
     package var receivedBytes: ByteCount { connections.arrivals.bytes }
 
     /// Whether the server's validators permit joining parts, regardless of the user's limit.
@@ -243,7 +250,7 @@ package struct TransferMachine: Sendable {
         return events
     }
 
-    /// Enters a phase, unless the driver is to be told an error first.
+    /// Enters a phase, unless an error has to be passed to the driver first.
     private mutating func enter(_ next: Phase) {
         if case .failing = phase { return }
         phase = next
@@ -314,8 +321,8 @@ package struct TransferMachine: Sendable {
         return send(fetch, on: id, at: now)
     }
 
-    /// Whether samples are compared before bytes of the source are joined. A digest tells that bytes are wrong, not whose. So it
-    /// makes samples unnecessary only where all bytes are the primary source's.
+    /// Whether samples are compared before bytes of the source are joined. A digest shows that bytes are wrong, but not
+    /// which source sent them. It makes samples unnecessary only if all bytes come from the primary source.
     private func mustProve(_ source: Int) -> Bool {
         sources[source].trust == .unproven && (!rules.hasDigest || source != sources.primary || isNewSource)
     }
@@ -397,7 +404,7 @@ package struct TransferMachine: Sendable {
             file.asksWhole = true
             return .drop
         case .sample(let reason):
-            // What was written to an output cannot be read again.
+            // Bytes written to an output cannot be read again.
             if settings.isStream { return restart(reason, nil, fetch, id, isChange: file.identity.hasValidator) }
             note(Reason(.comparingSamples, reason))
             sources[fetch.source].trust = .unproven
@@ -422,7 +429,7 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// Judges a response while running: it must be of the settled representation.
+    /// Judges a response while running: it must contain the settled representation.
     private mutating func joinRunning(
         _ verdict: ResponseVerdict, _ fetch: Fetch, _ id: ConnectionID, at now: Duration, random: Double
     ) -> HeadAction {
@@ -437,7 +444,7 @@ package struct TransferMachine: Sendable {
         case .askWhole:
             return dismiss(Reason(.otherOnOneConnection), fetch, id, at: now, random: random)
         case .begin, .rewind, .askPlainly:
-            // The server ignores Range on this connection; the others continue.
+            // The server ignores Range on this connection; the other connections continue.
             if fetch.ifRange != nil && sources[fetch.source].sendsIfRange {
                 sources[fetch.source].sendsIfRange = false
                 return .drop
@@ -467,7 +474,7 @@ package struct TransferMachine: Sendable {
         case .deadLink(let reason, let status):
             if let action = retreat(fetch, reason) { return action }
             guard connections.others(than: id) > 0 else { return deadLink(reason, status, fetch) }
-            // A document in place of the file is how some servers refuse one of several connections.
+            // Some servers refuse one of several connections by sending a document in place of the file.
             return status < 300
                 ? dismiss(reason, fetch, id, at: now, random: random) : stepBack(fetch, reason)
         case .unusable(let reason), .refused(let reason):
@@ -490,13 +497,13 @@ package struct TransferMachine: Sendable {
         return .read
     }
 
-    /// Returns the error if a total is known and is not the expected one.
+    /// Returns the error if a total is known and differs from the expected one.
     private func otherSize(_ total: ByteCount?) -> DownloadError? {
         guard let total, let expected = settings.expectedBytes, total != expected else { return nil }
         return DownloadError(.checksum, ErrorPhrase(.otherSize, "\(total)", "\(expected)"))
     }
 
-    /// Ends the download with an error if the representation is not permitted. Returns whether it is.
+    /// Ends the download with an error if the representation is not permitted. Returns whether it is permitted.
     private mutating func acceptOrEnd(_ representation: Representation) -> Bool {
         if let error = otherSize(representation.identity.totalBytes) {
             end(error)
@@ -515,7 +522,7 @@ package struct TransferMachine: Sendable {
         return true
     }
 
-    /// Makes this representation the one that is downloaded, without partial content.
+    /// Makes this representation the one to download, without partial content.
     private mutating func take(_ representation: Representation, from source: Int) {
         file.begin(representation)
         sources.primary = source
@@ -574,10 +581,10 @@ package struct TransferMachine: Sendable {
 
     // MARK: Refusals
 
-    // Responses that cannot be used, and what they end: their connection, a source, the partial content, or the download.
+    // Unusable responses, and what each of them ends: its connection, a source, the partial content, or the download.
 
-    /// Counts a change of the file; ends the download if changes are not permitted or too many. Returns whether to restart at
-    /// zero.
+    /// Counts a change of the file. Ends the download if changes are not permitted or there were too many. Returns
+    /// whether to restart at zero.
     private mutating func restartOrEnd(_ reason: Reason, isChange: Bool) -> Bool {
         if isNewSource, !bytes.written.isEmpty {
             end(
@@ -592,7 +599,7 @@ package struct TransferMachine: Sendable {
             end(DownloadError(code, ErrorPhrase(key, reason)))
             return false
         }
-        // With a digest, fetching everything again is safe, except if the file has changed: then it cannot match.
+        // With a digest, fetching everything again is safe, unless the file has changed and so cannot match.
         if settings.rules.trust.failsOnChange, isChange || !rules.hasDigest {
             end(
                 DownloadError(
@@ -600,7 +607,8 @@ package struct TransferMachine: Sendable {
                     suggestion: ErrorPhrase(.orRestart)))
             return false
         }
-        // An unproven restart is limited by the retry count instead, because refetched bytes are no progress.
+        // An unproven restart is limited by the number of attempts instead, because refetched bytes do not count as
+        // progress.
         guard isChange else { return true }
         sources.spoiled.reset()
         retry.fileChanged()
@@ -623,7 +631,7 @@ package struct TransferMachine: Sendable {
             fetch, reason, .deadLink(reason, status: status, holdsBytes: !bytes.written.isEmpty))
     }
 
-    /// The redirect target is dead: returns to the original URL, once per source.
+    /// Returns to the original URL, once per source, because the redirect target is dead.
     private mutating func retreat(_ fetch: Fetch, _ reason: Reason) -> HeadAction? {
         guard !fetch.fromOriginal else { return nil }
         note(Reason(.originalLink, reason))
@@ -632,7 +640,7 @@ package struct TransferMachine: Sendable {
         return .drop
     }
 
-    /// Drops a useless source, or ends the download if it was the last.
+    /// Drops a useless source, or ends the download if that source was the last.
     private mutating func dropOrEnd(_ fetch: Fetch, _ reason: Reason, _ error: DownloadError) -> HeadAction {
         guard sources.hasOther(than: fetch.source) else {
             end(sources.deadEnd ?? error)
@@ -650,7 +658,7 @@ package struct TransferMachine: Sendable {
         note(source == 0 ? Reason(.onWithMirror, reason) : Reason(.mirrorDropped, name, reason))
     }
 
-    /// An unusable response while running: drops the mirror, or continues with one connection.
+    /// Handles an unusable response while running: drops the mirror, or continues with one connection.
     private mutating func stepBack(_ fetch: Fetch, _ reason: Reason) -> HeadAction {
         if fetch.source != sources.primary {
             drop(fetch.source, reason)
@@ -661,8 +669,8 @@ package struct TransferMachine: Sendable {
         return .leave
     }
 
-    /// A response that is not of this file, and does not prove that there is another: its connection ends, as if the
-    /// server had refused it, and the others go on. Without others the next opening decides.
+    /// Handles a response that does not contain this file and does not prove that the file has changed. Its connection
+    /// ends as if the server had refused it, and the others continue. If there are no others, the next opening decides.
     private mutating func dismiss(
         _ reason: Reason, _ fetch: Fetch, _ id: ConnectionID, at now: Duration, random: Double
     ) -> HeadAction {
@@ -687,30 +695,31 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    // MARK: Bytes and ends
+    // MARK: Bytes and the ends of requests
 
     /// Places the next `count` bytes of a connection's body. Call again for the rest if the placement covers fewer.
     package mutating func place(_ count: ByteCount, on id: ConnectionID) -> SegmentPlanner.Placement {
         connections.place(count, on: id)
     }
 
-    /// Records received bytes. Called once for each chunk, before it is placed.
+    /// Records received bytes. Called once for each chunk, before the chunk is placed.
     package mutating func arrived(_ count: ByteCount, on id: ConnectionID, at now: Duration) {
         if let source = connections.arrived(count, on: id, at: now) { sources.delivers(source) }
     }
 
-    /// Records that the write of ``place(_:on:)`` has returned. Returns whether a reader
-    /// waits for one of its bytes.
+    /// Records that the write of ``place(_:on:)`` has returned. Returns whether a reader waits for one of the written
+    /// bytes.
     @discardableResult
     package mutating func wrote(on id: ConnectionID) -> Bool {
         let range = connections.wrote(on: id)
         if sources.count > 1, let range, let source = connections[id]?.source { sources.brought(range, by: source) }
-        // Progress needs as many bytes as avoid a stall; otherwise a dripping server is retried forever.
+        // Progress requires as many bytes as prevent a stall; otherwise a server that sends very slowly would be
+        // retried forever.
         retry.progressed(to: connections.bytes.writtenBytes, worth: settings.stallBytes)
         if let most = settings.maxBytes, connections.bytes.writtenBytes > most {
             end(DownloadError(.tooLarge, ErrorPhrase(.fileLargerThan, "\(most)")))
         }
-        // A body without a declared length may have no end.
+        // A body without a declared length may be endless.
         if let expected = settings.expectedBytes, connections.bytes.writtenBytes > expected {
             end(DownloadError(.checksum, ErrorPhrase(.fileLargerThan, "\(expected)")))
         }
@@ -720,10 +729,10 @@ package struct TransferMachine: Sendable {
 
     package mutating func writeFailed(on id: ConnectionID) { connections.writeFailed(on: id) }
 
-    /// Reading resumes: the stall timer runs from here. Returns `false` if the connection is to be cancelled instead,
-    /// because its segment is done and the server is sending bytes that belong to others.
+    /// Resumes reading, and with it the stall timer. Returns `false` if the connection should be cancelled instead,
+    /// because its segment is done and the server is sending bytes that belong to other segments.
     ///
-    /// - Parameter limited: How long it was suspended because of a rate limit.
+    /// - Parameter limited: The time for which reading was suspended because of a rate limit.
     package mutating func asks(_ id: ConnectionID, at now: Duration, limited: Duration = .zero) -> Bool {
         connections.asks(id, at: now, limited: limited)
     }
@@ -737,7 +746,7 @@ package struct TransferMachine: Sendable {
             && connections.bytes.unclaimedBytes >= Self.mostUnclaimed
     }
 
-    /// Bytes below which a broken connection counts as refused by the server.
+    /// The number of bytes below which a broken connection counts as refused by the server.
     private static let worthAnAnswer: ByteCount = 64 << 10
 
     /// Records the end of a request. The driver then calls ``next(for:at:)``, which returns the connection's next order.
@@ -769,28 +778,29 @@ package struct TransferMachine: Sendable {
         case (.spoiled(let expected, let actual), _): wasSpoiled(expected, actual, id, at: now, random: random)
         }
         guard bytes.isComplete, phase == .running || phase == .finishing, !connections.isChecking else { return }
-        // A stream that was cut exactly at its declared end is complete too.
+        // A stream that was stopped exactly at its declared end is also complete.
         if connection.body != nil { file.reachedEnd() }
         enter(.finishing)
     }
 
-    /// Handles a stalled body. If no other connection received data in that interval either, the server itself is stalled: cancels
-    /// all connections, and counts one failure.
+    /// Handles a stalled body. If no other connection received data in the same interval, the server itself has
+    /// stalled: cancels all connections and counts one failure.
     private mutating func stalled(
         _ id: ConnectionID, _ connection: ConnectionPlanner.Connection, at now: Duration, random: Double
     ) {
         guard phase.isActive,
             now - (connections.arrivals.lastBrought ?? connection.markTime) >= settings.stallTimeout,
-            // Connections under back-pressure are waiting for us, not for the server.
+            // Connections under back-pressure wait for the driver, not for the server.
             connections.areAsking(besides: id)
         else { return }
         connections.cutAll(besides: id)
         wait(Reason(.stalled), wish: nil, code: .network, at: now, random: random)
     }
 
-    /// Records that a body without a declared length has ended at `position`, and so the file.
+    /// Records that a body without a declared length, and so the file, has ended at `position`.
     ///
-    /// - Parameter cutOff: Why the body was cut off there, if a digest must show that the file ends there; otherwise `nil`.
+    /// - Parameter cutOff: The reason why the body was cut off, if only a digest can show that the file ends there;
+    ///   otherwise `nil`.
     private mutating func sawEnd(at position: ByteCount, cutOff: Reason? = nil) {
         if let last = bytes.written.ranges.last, last.upperBound > position {
             return changed(Reason(.shrank, "\(position)"))
@@ -801,8 +811,9 @@ package struct TransferMachine: Sendable {
         if cutOff == nil { file.identity.totalBytes = position }
     }
 
-    /// Notes where a body was cut off. Returns whether the file may end there: it has no declared length, and either this is the
-    /// requested size or, without one, two bodies in a row were cut off there and a digest decides.
+    /// Records where a body was cut off. Returns whether the file may end there. It may if the body has no declared
+    /// length and the position is the requested size. If no size was requested, two consecutive bodies must have been
+    /// cut off there, and a digest decides.
     private mutating func noteCutOff(at position: ByteCount) -> Bool {
         guard bytes.total == nil, file.representation?.endsByClose == true, phase.isActive else { return false }
         if let expected = settings.expectedBytes { return expected == position }
@@ -810,20 +821,21 @@ package struct TransferMachine: Sendable {
         return rules.hasDigest && cutOffs.position == position
     }
 
-    /// The length of the file, unless that is only assumed.
+    /// The length of the file, unless it is only assumed.
     package var provenTotal: ByteCount? { cutOffs.assumed == nil ? bytes.total : nil }
 
-    /// Records that the complete file has its digest, so that it ends where it was assumed to.
+    /// Records that the complete file matches its digest, so that it ends at the assumed position.
     package mutating func provedEnd() {
         if cutOffs.assumed != nil { file.identity.totalBytes = bytes.total }
         cutOffs.assumed = nil
     }
 
-    /// Records that the complete file does not have its digest. If its end was only assumed, the connection was simply lost there:
-    /// backs off, and returns the ranges that are forgotten, and withheld until ``allow(_:)``. Otherwise returns `nil`.
+    /// Records that the complete file does not match its digest. If its end was only assumed, the connection was merely
+    /// lost there: backs off, and returns the forgotten ranges, which are withheld until ``allow(_:)``. Otherwise
+    /// returns `nil`.
     ///
-    /// The server ignores ranges, since two whole bodies were cut off at the same byte, and sends all bytes again. So all are
-    /// forgotten, since one of them may be wrong; but those of an output cannot be taken back.
+    /// Two whole bodies were cut off at the same byte, so the server ignores ranges and sends all bytes again. Any of
+    /// them may be wrong, so all are forgotten, except those of an output, which cannot be removed.
     package mutating func cutShort(at now: Duration, random: Double) -> RangeSet<ByteCount>? {
         guard let reason = cutOffs.assumed else { return nil }
         cutOffs.assumed = nil
@@ -870,7 +882,7 @@ package struct TransferMachine: Sendable {
         enter(.opening)
     }
 
-    /// The partial content was backed up: begins with none.
+    /// Starts without partial content, because it was backed up.
     package mutating func restarted() {
         replacePlanner(total: nil)
         file.forget()
@@ -922,7 +934,8 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// The sampled source has no file to compare: its link is dead, or with `status` `nil` it refuses the request.
+    /// Records that the sampled source has no file to compare: its link is dead or, if `status` is `nil`, it refuses
+    /// the request.
     package mutating func samplingRefused(_ reason: Reason, status: Int?, source: Int) {
         let error =
             status.map { DownloadError.deadLink(reason, status: $0, holdsBytes: !bytes.written.isEmpty) }
@@ -932,7 +945,7 @@ package struct TransferMachine: Sendable {
         drop(source, reason)
     }
 
-    /// The sampling connection failed.
+    /// Records that the sampling connection failed.
     package mutating func samplingFailed(
         _ reason: Reason, code: DownloadError.Code, source: Int, on id: ConnectionID, at now: Duration, random: Double
     ) {
@@ -962,9 +975,9 @@ package struct TransferMachine: Sendable {
         return true
     }
 
-    /// No connection is usable: backs off, or gives up.
+    /// Backs off or gives up, because no connection is usable.
     ///
-    /// - Parameter most: The maximum of attempts, where it is less than that of the settings.
+    /// - Parameter most: The maximum number of attempts, if it is less than the settings' maximum.
     private mutating func wait(
         _ reason: Reason, wish: Duration?, code: DownloadError.Code, most: Int? = nil, at now: Duration, random: Double
     ) {
@@ -983,18 +996,18 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// The server refused one of several connections: that one ends, the others continue.
+    /// Handles the server's refusal of one of several connections: that connection ends, the others continue.
     private mutating func objected(
         _ reason: Reason, _ id: ConnectionID, wish: Duration?, at now: Duration, random: Double
     ) {
-        // Connections without a response yet are included: each later refusal lowers the ceiling by one.
+        // Connections without a response are counted as working: each later refusal lowers the ceiling by one.
         let working = connections.others(than: id)
         guard working > 0 else {
             return wait(reason, wish: wish, code: .refused, at: now, random: random)
         }
         connections.cut(id)
         connections.objected(working: working)
-        // Several refusals at once are reported once, with the last: only then is the number known.
+        // Several simultaneous refusals are reported once, with the last one, because the number is known only then.
         if !connections.hasNew(besides: id) {
             note(working == 1 ? Reason(.oneLeft, reason) : Reason(.severalLeft, reason, "\(working)"))
         }
@@ -1003,15 +1016,15 @@ package struct TransferMachine: Sendable {
 
     // MARK: Wrong bytes
 
-    // A complete file may not have its digest although another of its sources has the right bytes. First the bytes of mirrors
-    // are fetched again from the primary source. If that does not help, or there are none, a source with samples that differ
-    // from the file becomes the primary one, and the download begins again with it. Each step drops a source for good, and
-    // sources with equal samples are not tried, because their file would be the same.
+    // A complete file may not match its digest although another source has the correct bytes. First, the bytes of
+    // mirrors are fetched again from the primary source. If that does not help, or there are none, a source whose
+    // samples differ from the file becomes the primary one, and the download starts again with it. Each step drops a
+    // source permanently. Sources with equal samples are not tried, because their file would be the same.
 
-    /// Records that the complete file does not have its digest. Returns the ranges that are forgotten, and withheld until
-    /// ``allow(_:)``; `nil` if no other source is left, and the driver ends the download with the error.
+    /// Records that the complete file does not match its digest. Returns the forgotten ranges, which are withheld until
+    /// ``allow(_:)``; `nil` if no other source is left, so that the driver ends the download with the error.
     ///
-    /// - Parameter damaged: The pieces that do not have their digests; empty if that is not known.
+    /// - Parameter damaged: The pieces that do not match their digests; empty if they are unknown.
     package mutating func refuted(
         _ error: DownloadError, damaged: RangeSet<ByteCount> = RangeSet()
     ) -> RangeSet<ByteCount>? {
@@ -1032,9 +1045,10 @@ package struct TransferMachine: Sendable {
         return doubtful
     }
 
-    /// Forgets damaged bytes, which are fetched again; `nil` once they are hopeless, if there is no other source.
+    /// Forgets damaged bytes, which are fetched again. Returns `nil` once this is hopeless and there is no other
+    /// source.
     ///
-    /// Mirrors that gave some of them are dropped. The primary source may be right the next time.
+    /// Mirrors that sent some of them are dropped. The primary source may send the correct bytes next time.
     private mutating func fetchAgain(_ damaged: RangeSet<ByteCount>) -> RangeSet<ByteCount>? {
         var suspects = sources.lent.keys.sorted().filter { source in
             sources.lent[source]?.isDisjoint(damaged) == false && sources[source].trust != .dropped
@@ -1055,7 +1069,7 @@ package struct TransferMachine: Sendable {
         return damaged
     }
 
-    /// Returns the next order of the search for a source with another file.
+    /// Returns the next order in the search for a source with another file.
     private mutating func searchOrder(_ id: ConnectionID, _ error: DownloadError) -> Order {
         let refuted = sources.primary
         if sources.turnToRival() {
@@ -1069,24 +1083,24 @@ package struct TransferMachine: Sendable {
         return .leave
     }
 
-    /// The response of this connection will be verified with its digest (RFC 9530 Content-Digest); the file is not finished
-    /// before that.
+    /// Records that the response of this connection will be verified with its digest (RFC 9530 Content-Digest). The
+    /// file is not finished before that.
     package mutating func checks(_ id: ConnectionID) { connections.checks(id) }
 
-    /// The response of this connection did not match its digest: discards its written bytes.
+    /// Discards the written bytes of a connection whose response did not match its digest.
     ///
     /// The ranges are withheld until ``allow(_:)``; then the connection ends with ``End/spoiled(expected:actual:)``.
     package mutating func forget(_ ranges: RangeSet<ByteCount>, on id: ConnectionID) {
-        // A connection that was cut or released meanwhile may have written to a previous file.
+        // A connection that was cancelled or released in the meantime may have written to a previous file.
         guard bytes.segments[id] != nil else { return }
         connections.forget(ranges)
         sources.spoiled.add(ranges)
     }
 
-    /// Whether the file's own digest alone counts, because the server's Content-Digest was wrong too often.
+    /// Whether only the file's own digest counts, because the server's Content-Digest was wrong too often.
     package var distrustsMessageDigests: Bool { sources.spoiled.distrustsMessageDigests }
 
-    /// Releases forgotten ranges for fetching: the journal claims none of them any more.
+    /// Releases forgotten ranges for fetching, because the journal no longer claims any of them.
     package mutating func allow(_ ranges: RangeSet<ByteCount>) { connections.allow(ranges) }
 
     private mutating func wasSpoiled(
@@ -1114,9 +1128,9 @@ package struct TransferMachine: Sendable {
 
     // MARK: Checkpoints
 
-    /// Unclaimed bytes that trigger a checkpoint.
+    /// The number of unclaimed bytes that trigger a checkpoint.
     private static let checkpointBytes: ByteCount = 32 << 20
-    /// Unclaimed bytes at which reading is suspended.
+    /// The number of unclaimed bytes at which reading is suspended.
     private static let mostUnclaimed: ByteCount = 64 << 20
     /// The rate in bytes per second below which checkpoints are less frequent.
     private static let slowRate = 1_000_000.0
@@ -1126,14 +1140,14 @@ package struct TransferMachine: Sendable {
         checkpoints.isIdle && (connections.bytes.total != nil || file.identity.hasValidator)
     }
 
-    /// Whether the driver should tick at once instead of at the next interval: to open connections, or to sync, since a
-    /// disk that idles until then would delay the transfer at ``mostUnclaimed``.
+    /// Whether the driver should tick at once instead of at the next interval, to open connections or to sync: a disk
+    /// that idles until then would delay the transfer at ``mostUnclaimed``.
     package var wantsTick: Bool {
         connections.areUrgent
             || settings.claims && mayCheckpoint && connections.bytes.unclaimedBytes >= Self.checkpointBytes
     }
 
-    /// Due every second or 32 MiB, whichever is first; below 1 MB/s every ten seconds.
+    /// A checkpoint is due every second or 32 MiB, whichever comes first; below 1 MB/s, every ten seconds.
     private func isCheckpointDue(at now: Duration) -> Bool {
         guard mayCheckpoint else { return false }
         let unclaimed = bytes.unclaimedBytes
@@ -1151,14 +1165,14 @@ package struct TransferMachine: Sendable {
 
     /// Ends a sync: claims the snapshot if it succeeded.
     ///
-    /// After a failed sync all unclaimed bytes are discarded; the driver must have cancelled all connections before.
+    /// After a failed sync, all unclaimed bytes are discarded; the driver must have cancelled all connections before.
     package mutating func checkpointEnded(
         _ snapshot: RangeSet<ByteCount>, succeeded: Bool, at now: Duration
     ) {
         guard checkpoints.end() else { return }
         guard !succeeded else { return connections.claim(snapshot) }
         connections.forgetUnclaimed()
-        // The last bytes had completed the file before the sync failed: there are bytes to fetch again.
+        // The last bytes had completed the file before the sync failed, so there are bytes to fetch again.
         if phase == .finishing, !bytes.isComplete { enter(file.representation == nil ? .opening : .running) }
     }
 
@@ -1217,8 +1231,8 @@ package struct TransferMachine: Sendable {
 
     // MARK: Changes from outside
 
-    /// The network has changed: cancels all connections and reconnects at once. Neither this nor a late failure of the
-    /// old connections counts as a failed attempt.
+    /// Cancels all connections and reconnects at once, because the network has changed. Neither this nor a late failure
+    /// of the old connections counts as a failed attempt.
     package mutating func reconnect(at now: Duration) {
         guard !phase.isOver, phase != .finishing else { return }
         connections.reconnects(at: now)
@@ -1236,13 +1250,14 @@ package struct TransferMachine: Sendable {
         connections.set(maxConnections: maxConnections)
     }
 
-    /// Adds mirrors that the server has named: each is used after samples have matched, and left if they differ.
+    /// Adds mirrors that the server declared. Each is used after samples have matched, and dropped if they differ.
     package mutating func add(mirrors names: [String]) {
         sourceNames += names
         sources.add(names.count)
     }
 
-    /// An existing file has the length of the representation: its samples are compared, with none of it fetched.
+    /// Examines an existing file that has the length of the representation: samples are compared before any of it is
+    /// fetched.
     package mutating func examine() {
         guard let total = bytes.total else { return }
         connections.replaceBytes(by: SegmentPlanner(total: total, claimed: RangeSet(0..<total)))
@@ -1251,7 +1266,7 @@ package struct TransferMachine: Sendable {
         enter(.opening)
     }
 
-    /// The existing file is another one: begins with nothing.
+    /// Leaves the existing file unchanged, because it is another file, and starts without partial content.
     package mutating func leaveExamined() {
         file.isExamined = false
         restarted()
@@ -1261,14 +1276,14 @@ package struct TransferMachine: Sendable {
     /// Whether other connections may still deliver.
     package func hasOthers(than id: ConnectionID) -> Bool { connections.others(than: id) > 0 }
 
-    /// The host's connection limit is used up by other downloads: this connection ends, and the next is opened after a
-    /// delay. The server is not at fault, so no failure is counted and the ceiling stays.
+    /// Ends a connection because other downloads use all permitted connections to its host; the next one is opened
+    /// after a delay. The server is not at fault, so no failure is counted and the ceiling does not change.
     package mutating func noRoom(for id: ConnectionID, at now: Duration) {
         connections.release(id)
         connections.giveUp(id, at: now)
     }
 
-    /// The connection's host takes no request before `time`: the connection ends, and a download without others waits.
+    /// Ends a connection whose host accepts no request before `time`; a download without other connections waits.
     /// Counts no failed attempt.
     package mutating func hostHolds(_ id: ConnectionID, until time: Duration, _ reason: Reason, at now: Duration) {
         guard connections[id] != nil else { return }
@@ -1284,13 +1299,13 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// The sources that connections read from; empty with fewer than two connections or while one is ending.
+    /// The sources that connections read from; empty if there are fewer than two connections or one is ending.
     package var sourcesInUse: Set<Int> {
         connections.sourcesInUse
     }
 
-    /// Ends the newest connection to one of these sources in the middle of its response, as ``noRoom(for:at:)`` does
-    /// between requests: other downloads wait for the host. The last connection stays.
+    /// Ends the newest connection to one of these sources in the middle of its response, because other downloads wait
+    /// for the host. The counterpart between requests is ``noRoom(for:at:)``. The last connection stays.
     package mutating func makeRoom(at sources: Set<Int>, now: Duration) {
         connections.makeRoom(at: sources, now: now)
     }
@@ -1305,46 +1320,47 @@ package struct TransferMachine: Sendable {
 
     package mutating func removeReader(_ id: ReaderID) { connections.removeReader(id) }
 
-    /// The reader waits for the byte at its position. Returns whether it did not before.
+    /// Records that the reader waits for the byte at its position. Returns whether it did not wait before.
     package mutating func readerWaits(_ id: ReaderID, at now: Duration) -> Bool { connections.waits(id, at: now) }
 
-    /// The reader has received the bytes from its position to `end`.
+    /// Records that the reader has received the bytes from its position to `end`.
     package mutating func readerReceived(to end: ByteCount, by id: ReaderID) { connections.received(to: end, by: id) }
 
-    /// Returns the bytes at the position of a reader that are written, at most `most`; `nil` if there are none.
+    /// Returns the written bytes at a reader's position, at most `most`; `nil` if there are none.
     package func available(to id: ReaderID, most: ByteCount) -> Range<ByteCount>? {
         connections.available(to: id, most: most)
     }
 
-    // MARK: What limits the speed
+    // MARK: Bottleneck
 
-    /// What limits the speed now; `nil` if that is not known, or nothing is transferred.
+    /// The cause that limits the speed now; `nil` if it is unknown or nothing is being transferred.
     package var bottleneck: Bottleneck? { phase.isActive ? connections.bottleneck : nil }
 
-    /// What was observed since the last judgement.
+    /// The observations since the last judgement.
     var presentFacts: TransferFacts { connections.presentFacts }
 
-    /// Whether the server sends no ranges, so that a break costs the time for all bytes, although they are kept.
+    /// Whether the server does not support ranges, so that an interruption costs the time of all bytes, although they
+    /// are kept.
     package var lacksRanges: Bool { file.representation?.refusesRanges == true || bytes.repeatedBytes > 0 }
 
-    /// Whether the download waits for others, which have all connections to its host.
+    /// Whether the download waits for other downloads, which use all permitted connections to its host.
     package var waitsForPermit: Bool { connections.waitsForPermit }
 
-    /// Whether samples are compared before anything is fetched.
+    /// Whether samples are being compared before any bytes are fetched.
     package var comparesOnly: Bool { connections.comparesOnly }
 
-    /// Whether ``observed(_:rateLimit:at:)`` is to be called.
+    /// Whether ``observed(_:rateLimit:at:)`` should be called.
     package func isObservationDue(at now: Duration) -> Bool { connections.isObservationDue(at: now) }
 
-    /// Records what the system knows of a connection; `id` is `nil` for requests before there are connections.
+    /// Records the system's information about a connection; `id` is `nil` for requests before there are connections.
     package mutating func observed(_ socket: SocketFacts, on id: ConnectionID?) { connections.observed(socket, on: id) }
 
-    /// A connection waits for other downloads, not for the server; afterwards ``next(for:at:)`` is called again.
+    /// Records that a connection waits for other downloads, not for the server. Then ``next(for:at:)`` is called again.
     package mutating func waitsForPermit(_ id: ConnectionID) { connections.waitsForPermit(id) }
 
     /// Ends the observation of about a second.
     ///
-    /// - Parameter rateLimit: The lowest limit of the user in bytes per second; `nil` for none.
+    /// - Parameter rateLimit: The user's lowest limit in bytes per second; `nil` if there is none.
     package mutating func observed(_ processor: ProcessorFacts?, rateLimit: ByteCount?, at now: Duration) {
         connections.observed(processor, rateLimit: rateLimit, at: now)
     }
@@ -1352,19 +1368,19 @@ package struct TransferMachine: Sendable {
 
 /// The ends of bodies without a declared length whose TLS connection was closed without close_notify.
 ///
-/// Some servers never send close_notify, so such an end may be that of the file; but overloaded servers and machines on the
-/// way cut connections off too, some of them at the same byte each time. After two cuts at one byte the file is assumed to
-/// end there, until its digest decides.
+/// Some servers never send close_notify, so such an end may be the end of the file. But overloaded servers and
+/// intermediaries also cut off connections, some of them at the same byte each time. After two cuts at the same byte,
+/// the file is assumed to end there, until its digest decides.
 struct CutOffs: Sendable {
-    /// Where the last body was cut off.
+    /// The position at which the last body was cut off.
     var position: ByteCount?
-    /// Why the body was cut off whose end is assumed to be the file's, until its digest decides.
+    /// The reason for the cut-off at the assumed end of the file, until the file's digest decides.
     var assumed: Reason?
 }
 
 extension DownloadError {
-    /// The error for a dead link: 401 requires credentials; otherwise a download with partial content needs a fresh
-    /// link.
+    /// The error for a dead link: a 401 response requires credentials; otherwise, a download with partial content needs
+    /// a fresh link.
     package static func deadLink(_ reason: Reason, status: Int, holdsBytes: Bool) -> DownloadError {
         if status == 401 {
             return DownloadError(
@@ -1372,7 +1388,7 @@ extension DownloadError {
                 recovery: .needsUser)
         }
         if status < 300 {
-            // A document in place of the file: a web page, or one in which a program reports an error.
+            // A document arrived in place of the file: a web page, or a program's error report.
             let isPage = reason == Reason(.pageInstead)
             return DownloadError(.freshLink, reason, recovery: .needsUser)
                 .suggesting(ErrorPhrase(isPage ? .signInAgain : .giveFreshLink))

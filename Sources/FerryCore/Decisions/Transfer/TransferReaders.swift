@@ -4,25 +4,26 @@ package struct ReaderID: RawRepresentable, Hashable, Sendable {
     package init(rawValue: Int) { self.rawValue = rawValue }
 }
 
-/// The readers of a file while it is fetched, each of which receives its bytes in order.
+/// The readers of a file that is being fetched. Each reader receives its bytes in order.
 ///
-/// The bytes that they read next are fetched before all others. Each reader has a window, which begins at its position.
+/// The bytes that readers need next are fetched before all others. Each reader has a window, which starts at its
+/// position.
 package struct TransferReaders: Sendable {
-    /// Bytes after the position of a reader that are fetched before all others.
+    /// The number of bytes after a reader's position that are fetched before all others.
     static let readAhead: ByteCount = 16 << 20
 
-    /// A reader of the file while it is fetched.
+    /// A reader of a file that is being fetched.
     package struct Reader: Sendable {
-        /// The bytes that it has received.
+        /// The bytes that the reader has received.
         package fileprivate(set) var received: Range<ByteCount>
-        /// The exclusive end of the bytes that it reads; not less than its position.
+        /// The exclusive end of the bytes to read; not less than the reader's position.
         package let end: ByteCount
-        /// Since when it has waited for the byte at its position.
+        /// The time since which the reader has waited for the byte at its position.
         fileprivate(set) var waitsSince: Duration?
-        /// Whether bytes that it has received were found to be wrong.
+        /// Whether bytes that the reader has received were found to be wrong.
         package fileprivate(set) var isRefuted = false
 
-        /// The offset of the byte that it reads next.
+        /// The offset of the next byte to read.
         package var position: ByteCount { received.upperBound }
 
         /// The bytes that are fetched before all others.
@@ -45,14 +46,14 @@ package struct TransferReaders: Sendable {
 
     mutating func remove(_ id: ReaderID) { all[id] = nil }
 
-    /// The reader waits for the byte at its position. Returns whether it did not before.
+    /// Records that the reader waits for the byte at its position. Returns whether it did not wait before.
     mutating func waits(_ id: ReaderID, at now: Duration) -> Bool {
         guard let reader = all[id], reader.waitsSince == nil else { return false }
         all[id]?.waitsSince = now
         return true
     }
 
-    /// The reader has received the bytes from its position to `end`.
+    /// Records that the reader has received the bytes from its position to `end`.
     mutating func received(to end: ByteCount, by id: ReaderID) {
         guard let reader = all[id], reader.position <= end, end <= reader.end else { return }
         all[id]?.received = reader.received.lowerBound..<end
@@ -64,7 +65,7 @@ package struct TransferReaders: Sendable {
         all.values.contains { $0.waitsSince != nil && range.contains($0.position) }
     }
 
-    /// Bytes were found to be wrong: their readers must not go on.
+    /// Records that bytes were found to be wrong, so that the readers that received them must not continue.
     mutating func refute(_ ranges: RangeSet<ByteCount>) {
         for (id, reader) in all where !ranges.intersection(RangeSet(reader.received)).isEmpty {
             all[id]?.isRefuted = true

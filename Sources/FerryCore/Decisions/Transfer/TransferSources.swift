@@ -6,26 +6,28 @@ extension TransferMachine {
         var identity: FileIdentity?
         /// The validators of this source when samples of the partial content matched.
         var sampledAs: FileIdentity?
-        /// Cleared when the source responds to a matching If-Range with the whole file.
+        /// Whether If-Range is sent; cleared when the source responds to a matching If-Range with the whole file.
         var sendsIfRange = true
         var fromOriginal = true
-        /// A redirect target of this source failed: always request the original URL.
+        /// Whether to request only the original URL, because a redirect target of this source failed.
         var alwaysOriginal = false
-        /// Consecutive requests without a usable response head; the source with the fewest failures is preferred.
+        /// The number of consecutive requests without a usable response head; the source with the fewest failures is
+        /// preferred.
         var failures = 0
-        /// Samples proved that this source has other bytes than the primary one.
+        /// Whether samples proved that the bytes of this source differ from the primary one's.
         var isRival = false
     }
 
-    /// The URLs of the file, which their positions identify, and what they have brought.
+    /// The URLs of the file, identified by their positions, and the bytes that they have delivered.
     struct Sources: Sendable {
         private var all: [Source]
-        /// The source that defines the file: only a change there is a change of the file.
+        /// The source that defines the file: only a change at this source is a change of the file.
         var primary = 0
-        /// The bytes that other sources than the primary one have brought.
+        /// The bytes that sources other than the primary one have delivered.
         private(set) var lent: [Int: RangeSet<ByteCount>] = [:]
         var spoiled = SpoiledBytes()
-        /// The error of a complete file without its digest, while sources are searched that may have other bytes.
+        /// The error for a complete file that does not match its digest, while sources that may have other bytes are
+        /// searched.
         var refutation: DownloadError?
         /// The error with which the primary source was dropped.
         var deadEnd: DownloadError?
@@ -41,7 +43,7 @@ extension TransferMachine {
 
         var count: Int { all.count }
 
-        /// Whether the primary source is not dropped.
+        /// Whether the primary source has not been dropped.
         var hasPrimary: Bool { all[primary].trust != .dropped }
 
         /// Adds sources at the end, none of them proven.
@@ -53,7 +55,7 @@ extension TransferMachine {
             all.indices.contains { $0 != source && all[$0].trust != .dropped }
         }
 
-        /// The source with the fewest failures, proven ones first; `nil` when all are dropped.
+        /// The source with the fewest failures, proven ones first; `nil` if all are dropped.
         var best: Int? {
             let usable = all.indices.filter { all[$0].trust != .dropped }
             return usable.min { left, right in
@@ -64,21 +66,21 @@ extension TransferMachine {
             }
         }
 
-        /// Returns the source that the fewest of the connections use; without `unproven`, only of the proven ones.
+        /// Returns the source that the fewest of the connections use; without `unproven`, only proven sources count.
         func leastUsed(by connections: [Int], unproven: Bool) -> Int? {
             let usable = all.indices.filter { all[$0].trust == .proven || all[$0].trust == .unproven && unproven }
             let counts = usable.map { index in (index, connections.count { $0 == index }) }
             return counts.min { $0.1 < $1.1 }?.0
         }
 
-        /// A source that may have another file than the refuted one.
+        /// A source whose file may differ from the refuted one.
         var untried: Int? {
             all.indices.first { $0 != primary && (all[$0].isRival || all[$0].trust == .unproven) }
         }
 
         // MARK: Judging
 
-        /// The file has changed: proofs of mirrors were about the old one.
+        /// Resets the proofs of mirrors, because they referred to the file before its change.
         mutating func doubt(except kept: Int) {
             for index in all.indices where index != kept && all[index].trust == .proven {
                 all[index].trust = .unproven
@@ -87,14 +89,14 @@ extension TransferMachine {
             }
         }
 
-        /// The source has sent this representation, which is the file.
+        /// Records that the source has sent this representation, which is the file.
         mutating func settle(on source: Int, _ identity: FileIdentity) {
             all[source].identity = identity
             all[source].trust = .proven
             all[source].fromOriginal = all[source].alwaysOriginal
         }
 
-        /// The partial content was backed up: the primary source defines the file, whatever it sends.
+        /// Trusts the primary source to define the file, because the partial content was backed up.
         mutating func restart() {
             doubt(except: primary)
             all[primary].identity = nil
@@ -102,7 +104,7 @@ extension TransferMachine {
             all[primary].trust = .proven
         }
 
-        /// Makes the first source whose samples differ the primary one. Returns whether there is any.
+        /// Makes the first source whose samples differ the primary one. Returns whether there is such a source.
         mutating func turnToRival() -> Bool {
             guard let rival = all.firstIndex(where: \.isRival) else { return false }
             for index in all.indices where all[index].isRival { all[index] = Source(trust: .unproven) }
@@ -112,15 +114,15 @@ extension TransferMachine {
 
         // MARK: Bytes
 
-        /// A source sends a body: earlier failures do not count any more.
+        /// Records that a source is sending a body, so that its earlier failures no longer count.
         mutating func delivers(_ source: Int) { all[source].failures = 0 }
 
-        /// Records written bytes, if they are of another source than the primary one.
+        /// Records written bytes if they come from a source other than the primary one.
         mutating func brought(_ range: Range<ByteCount>, by source: Int) {
             if source != primary { lent[source, default: RangeSet()].insert(contentsOf: range) }
         }
 
-        /// Forgets which of these bytes others than the primary source have brought.
+        /// Forgets which sources other than the primary one have delivered these bytes.
         mutating func forgetLent(_ ranges: RangeSet<ByteCount>) {
             for source in lent.keys { lent[source]?.subtract(ranges) }
         }
@@ -128,17 +130,17 @@ extension TransferMachine {
         mutating func forgetLent() { lent = [:] }
     }
 
-    /// Bytes that were received with a wrong digest, and how often.
+    /// Bytes that were received with a wrong digest, and how often they were received.
     struct SpoiledBytes: Sendable {
-        /// A byte that was received in so many responses with a wrong digest will not be retried at this source.
+        /// The number of responses with a wrong digest after which a byte is no longer requested from this source.
         private static let most = 3
 
-        /// The n-th set has the bytes that were received at least n times.
+        /// The n-th set contains the bytes that were received at least n times.
         private var sets = Array(repeating: RangeSet<ByteCount>(), count: most)
-        /// Whether the file's own digest alone counts, because the server's Content-Digest was wrong too often.
+        /// Whether only the file's own digest counts, because the server's Content-Digest was wrong too often.
         private(set) var distrustsMessageDigests = false
 
-        /// Whether some bytes were received too often to be asked for again.
+        /// Whether some bytes were received too often to be requested again.
         var isHopeless: Bool { sets.last?.isEmpty == false }
 
         mutating func add(_ ranges: RangeSet<ByteCount>) {
@@ -150,10 +152,10 @@ extension TransferMachine {
             }
         }
 
-        /// Counts from zero again: another source, or another file.
+        /// Counts from zero again, for another source or another file.
         mutating func reset() { sets = sets.map { _ in RangeSet() } }
 
-        /// From now on the file's own digest alone counts. Returns whether those of messages counted before.
+        /// Uses only the file's own digest from now on. Returns whether the digests of messages counted before.
         mutating func distrustMessageDigests() -> Bool {
             defer { distrustsMessageDigests = true }
             return !distrustsMessageDigests
