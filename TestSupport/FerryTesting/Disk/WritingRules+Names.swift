@@ -93,7 +93,8 @@ extension WritingRules {
                     var claim = claim
                     claim.isStable = true
                     let boot = claim.record.unsyncedBoot
-                    claim.isBinding = (boot ?? image.bootID) == image.bootID && image.inodes[claim.record.partInode] != nil
+                    claim.isBinding =
+                        (boot ?? image.bootID) == image.bootID && image.inodes[claim.record.partInode] != nil
                     claims[inode, default: [:]][place] = [claim]
                 }
                 guard let newest = slots.values.max(by: { $0.sequence < $1.sequence }) else { continue }

@@ -137,7 +137,9 @@ package struct WritingRules: Sendable {
     /// Returns the binding claims for this file in all journals that may survive.
     private func promises(about inode: UInt64) -> [(RangeSet<ByteCount>, String)] {
         claims.values.flatMap { $0.values.joined() }.compactMap { claim in
-            guard claim.isBinding, claim.record.partInode == inode, let etag = claim.record.identity.etag else { return nil }
+            guard claim.isBinding, claim.record.partInode == inode, let etag = claim.record.identity.etag else {
+                return nil
+            }
             return (claim.ranges, etag)
         }
     }
