@@ -1,16 +1,15 @@
 import FerryEngine
 
-/// Runs `body`, which blocks, on a file thread: it would hold up an event loop or a thread of Swift's pool.
+/// Runs a blocking `body` on a file thread, because it would block an event loop or a thread of Swift's pool.
 ///
-/// A cancelled task waits for it as well.
+/// A cancelled task waits for `body` too.
 package func onFileThread<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Value
 ) async throws(Failure) -> Value {
     try await EngineProvider.files.run { _ throws(Failure) in try body() }
 }
 
-/// Runs `body`, which may block for as long as it likes, on a thread of its own; on a queue if the system has no more
-/// threads.
+/// Runs `body`, which may block indefinitely, on a thread of its own; on a queue if the system cannot create another thread.
 ///
 /// - Parameters:
 ///   - name: The name that `top` and `perf` show, at most 15 bytes.
@@ -19,14 +18,14 @@ package func onOwnThread(_ name: String, stackSize: Int = 128 << 10, _ body: @es
     SystemThread.detach(name, stackSize: stackSize, body)
 }
 
-/// Runs `body` and its child tasks on file threads, between their suspensions too. The caller must not be isolated to
-/// an actor.
+/// Runs `body` and its child tasks on file threads, including after each suspension. The caller must not be isolated to an
+/// actor.
 package func onFileThreads<Value>(_ body: () async -> Value) async -> Value {
     await EngineProvider.files.stay { _ in await body() }
 }
 
-/// Runs `body`, which blocks for the time of the process, on a thread of its own. Returns 0, or the error number if the system
-/// has no more threads: a queue or a file thread would be held for good.
+/// Runs `body`, which blocks until the process ends, on a thread of its own, because it would occupy a queue or a file thread
+/// for good. Returns 0, or the error number if the system cannot create another thread.
 package func onLastingThread(_ name: String, stackSize: Int, _ body: @escaping @Sendable () -> Void) -> Int32 {
     SystemThread.start(name, stackSize: stackSize, body)
 }

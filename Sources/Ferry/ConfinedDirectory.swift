@@ -2,12 +2,12 @@ package import FerryCore
 import FerryEngine
 import SystemPackage
 
-/// A directory that somebody else has named, below one that the user has chosen.
+/// A directory whose name is not the user's choice, below a directory that the user has chosen.
 package enum ConfinedDirectory {
-    /// Creates a directory and its missing ancestors, and checks that it is writable. Throws `disk`, also for a symbolic link
-    /// below `root`.
+    /// Creates a directory and its missing ancestors, and checks that it is writable. Throws `disk`, including for a symbolic
+    /// link below `root`.
     ///
-    /// - Parameter root: May be a symbolic link itself; with `nil` all links are followed.
+    /// - Parameter root: May itself be a symbolic link; with `nil`, all links are followed.
     package static func prepare(_ path: String, within root: String?) async throws(DownloadError) {
         try await EngineProvider.files.run { disk throws(DownloadError) in
             let (directory, files) = (FilePath(path), disk.fileSystem(within: root))

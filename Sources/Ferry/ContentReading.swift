@@ -2,10 +2,10 @@ package import FerryCore
 import FerryEngine
 import SystemPackage
 
-/// One reader of a download's file: from the runs that fetch it, then from the published file.
+/// Reads a download's file: first from the runs that fetch it, then from the published file.
 ///
 /// The reader is bound to one file, which it has open. A run, or the published file, is read only if its file is the same;
-/// another one ends the sequence, unless no byte was handed out and the description allows it.
+/// a different file ends the sequence, except before the first byte, if the description permits the new file.
 final class ContentReading: ContentReader {
     /// The reader's place in a run.
     private struct Place {
@@ -15,11 +15,11 @@ final class ContentReading: ContentReader {
         func leave() { driver.removeReader(reader) }
     }
 
-    /// What the state of the download allows.
+    /// The source that the state of the download permits.
     private enum Source {
         case run(DownloadDriver)
         case published(DownloadContent.Description, ContentFile)
-        /// Wait for a change of the state.
+        /// None; wait for a change of the state.
         case none
     }
 
@@ -28,10 +28,10 @@ final class ContentReading: ContentReader {
     private var live: LiveDownload { download.live }
     private var span: ContentSpan
     private var place: Place?
-    /// The run that has ended before the state of the download has changed.
+    /// A run that ended before the state of the download changed.
     private var ended: DownloadDriver?
 
-    /// The end of a whole file that is held back until the download is complete.
+    /// The number of bytes at the end of a whole file that are held back until the download is complete.
     private static let heldBack: ByteCount = 64 << 10
 
     init(
@@ -45,7 +45,7 @@ final class ContentReading: ContentReader {
 
     deinit { place?.leave() }
 
-    /// Leaves the run. Throws if bytes that it has handed out were wrong.
+    /// Leaves the run. Throws if bytes that the run has handed out were wrong.
     private func leave() throws(DownloadError) {
         guard let place else { return }
         try place.driver.checkBytes(of: place.reader)
@@ -101,7 +101,7 @@ final class ContentReading: ContentReader {
         }
     }
 
-    /// Returns what can be read now. Throws if the download will not go on by itself.
+    /// Returns the source that can be read now. Throws if the download will not continue by itself.
     private func source() async throws(DownloadError) -> Source {
         if let content = span.content, content.isComplete, let file = content.file { return .published(content, file) }
         try live.checkMayBeRead(in: scheduler)
@@ -121,7 +121,7 @@ final class ContentReading: ContentReader {
         }
     }
 
-    /// Binds the reader to a file. Throws if it is bound to another one.
+    /// Binds the reader to a file. Throws if the reader is already bound to another file.
     private func bind(_ new: DownloadContent.Description) throws(DownloadError) {
         defer { span.content = new }
         guard span.isBound, let old = span.content else { return }
@@ -161,17 +161,17 @@ final class ContentReading: ContentReader {
     }
 }
 
-/// What a reader reads, and how far it is.
+/// The span that a reader reads, and its position in it.
 package struct ContentSpan {
-    /// The end may lie after that of the file.
+    /// The range in bytes; its end may lie beyond the end of the file.
     package let range: Range<ByteCount>
-    /// Whether the whole file is read: its end is handed out when the download is complete.
+    /// Whether the whole file is read; then its last bytes are handed out only when the download is complete.
     package let isWhole: Bool
-    /// The representation that is read, once it is known.
+    /// The representation that is read, once known.
     package var content: DownloadContent.Description?
-    /// Whether bytes of another representation would be wrong.
+    /// Whether only bytes of this representation may be handed out.
     package var isBound: Bool
-    /// The next byte.
+    /// The offset of the next byte.
     package var position: ByteCount
 
     package init(_ range: Range<ByteCount>?, of description: DownloadContent.Description?) {
@@ -182,7 +182,7 @@ package struct ContentSpan {
         isBound = description != nil
     }
 
-    /// Whether bytes were handed out.
+    /// Whether any bytes have been handed out.
     package var hasBegun: Bool { position > range.lowerBound }
 }
 

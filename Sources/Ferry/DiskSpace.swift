@@ -2,7 +2,7 @@ package import FerryCore
 import FerryEngine
 import SystemPackage
 
-/// The space of file systems.
+/// The total and free space of file systems.
 package enum DiskSpace {
     /// The free bytes at a path, or at its nearest existing ancestor; `nil` if they cannot be determined.
     package static func free(at path: String) -> ByteCount? {

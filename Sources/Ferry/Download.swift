@@ -3,7 +3,7 @@ import FerryEngine
 
 /// A handle to one download. The handle stays valid in every state of the download and retains its manager.
 ///
-/// Two handles of the same download are equal. Operations on one download run in the order of the calls.
+/// Two handles to the same download are equal. Operations on one download run in the order of the calls.
 public final class Download: Sendable, Identifiable, Hashable {
     /// The identifier, unique within the list.
     public let id: DownloadID
@@ -28,35 +28,35 @@ public final class Download: Sendable, Identifiable, Hashable {
 
     // MARK: Actions
 
-    // An action whose result holds already has no effect. One that the state forbids (``DownloadStatus/actions``) throws
-    // `wrongState`; one that the list could not store throws that error, and the download stays as it was.
+    // An action has no effect if the download is already in the state that the action leads to. An action that the state
+    // forbids (``DownloadStatus/actions``) throws `wrongState`. An action that the list cannot store throws the store's error,
+    // and the download does not change.
 
-    /// Stops the download and keeps the bytes received so far; returns once they are durable. Works before the first
-    /// byte too.
+    /// Stops the download and keeps the bytes received so far; returns once they are durable. Works even before the first byte.
     ///
-    /// Throws `wrongState` if it has failed, is completed or cancelled; `notResumable` if it writes to a stream;
-    /// `catalogue` or `diskFull` if the list could not store the pause: then the download goes on.
+    /// Throws `wrongState` if the download has failed, is completed or cancelled; `notResumable` if it writes to a stream;
+    /// `catalogue` or `diskFull` if the list could not store the pause: then the download continues.
     public func pause() async throws(DownloadError) { try await perform(.pause()) }
 
-    /// Queues a paused or failed download behind the others of its priority; makes a waiting download try now. Does
-    /// nothing while it is running.
+    /// Queues a paused or failed download behind the others of its priority; makes a waiting download try now. Has no effect on
+    /// a running download.
     ///
-    /// Both are one call, since people press one button for both: the download goes on as soon as the queue lets it. It
-    /// overtakes no other download; ``moveInList(to:)`` makes it do so.
+    /// Both are one call, because an app has one button for both: the download continues as soon as the queue permits. It does
+    /// not overtake other downloads; use ``moveInList(to:)`` for that.
     ///
-    /// Throws `wrongState` if it is completed or cancelled; ``restart()`` downloads such a file again.
+    /// Throws `wrongState` if the download is completed or cancelled; ``restart()`` downloads such a file again.
     public func resume() async throws(DownloadError) { try await perform(.resume) }
 
-    /// Cancels the download, also a failed one, and deletes its part file and journal.
+    /// Cancels the download, even if it has failed, and deletes its part file and journal.
     ///
-    /// Throws `wrongState` if it is completed; `catalogue` or `diskFull` if the list could not store the cancellation:
-    /// then the download is still listed, without its bytes.
+    /// Throws `wrongState` if the download is completed; `catalogue` or `diskFull` if the list could not store the
+    /// cancellation: then the download is still listed, without its bytes.
     public func cancel() async throws(DownloadError) { try await perform(.cancel) }
 
     /// Cancels the download, removes it from the list and returns resume data; keeps the part file and the journal.
     /// Pass the data to ``DownloadManager/download(resumingWith:)`` to continue.
     ///
-    /// Throws `notResumable` if nothing can be resumed (the download is cancelled nevertheless), `wrongState` if it
+    /// Throws `notResumable` if nothing can be resumed (the download is cancelled nevertheless), `wrongState` if the download
     /// is completed or cancelled.
     public func cancelByProducingResumeData() async throws(DownloadError) -> ResumeData {
         try await backend.cancelProducingResumeData(live)
@@ -64,10 +64,10 @@ public final class Download: Sendable, Identifiable, Hashable {
 
     /// Downloads the file of a completed or cancelled download again, from the beginning.
     ///
-    /// The previously published file stays untouched until the new one is complete, and is then replaced. If the file
-    /// at that path is no longer the published one, the request's conflict rule applies.
+    /// The previously published file is kept until the new one is complete, and is then replaced. If the file at that path is
+    /// no longer the published one, the request's conflict rule applies.
     ///
-    /// Throws `wrongState` in every other state.
+    /// Throws `wrongState` in any other state.
     public func restart() async throws(DownloadError) { try await perform(.restart) }
 
     /// Removes the download from the list; cancels it first if it has not ended.
@@ -79,17 +79,17 @@ public final class Download: Sendable, Identifiable, Hashable {
     }
 
     /// Changes URLs, headers, checksum, limits, network rule, priority, `notBefore`, label, user info,
-    /// `trust.acceptsHTML` or `trust.resumesUnproven`; takes effect at once, also while the download runs. Other
+    /// `trust.acceptsHTML` or `trust.resumesUnproven`; takes effect at once, even while the download is running. Other
     /// properties of the request keep their values.
     ///
-    /// A new URL must prove that it serves the same file. If it serves another one, the received bytes are kept and
-    /// the download fails with `conflict`. Throws `wrongState` if it is completed, cancelled or being verified,
+    /// A new URL must prove that it serves the same file. If it serves a different file, the received bytes are kept and the
+    /// download fails with `conflict`. Throws `wrongState` if the download is completed, cancelled or being verified,
     /// `invalidRequest` for values that no request may have.
     public func change(_ change: @Sendable (inout DownloadRequest) -> Void) async throws(DownloadError) {
         try await backend.change(live, change)
     }
 
-    /// Supplies credentials for the download's server; resumes the download if it waits for them.
+    /// Supplies credentials for the download's server; resumes the download if it is waiting for them.
     ///
     /// Throws `wrongState` if the download is completed, cancelled or being verified.
     public func provide(credentials: Credentials) async throws(DownloadError) {
@@ -102,18 +102,18 @@ public final class Download: Sendable, Identifiable, Hashable {
         try await backend.perform(action, on: .one(live))
     }
 
-    /// Moves the download within the list, among those of its priority. Throws `notFound` if the other
-    /// download is not listed with the same priority.
+    /// Moves the download within the list, among the downloads of its priority. Throws `notFound` if the other download of the
+    /// placement is not listed with the same priority.
     public func moveInList(to place: ListPlacement) async throws(DownloadError) {
         try await backend.move(live, to: place)
     }
 
     /// Moves the download's files to another directory, which is created if needed, and continues there.
     ///
-    /// Works in every state; a running download is stopped and restarted. Replaces nothing: a name in use gets a
-    /// number. A move to another file system copies, compares and syncs the file before deleting the original.
-    /// Returns once the move is durable. Throws `disk`, `diskFull`, or `conflict` if the finished file is no longer
-    /// the published one; then nothing was moved.
+    /// Works in every state; a running download is stopped and restarted. No file is replaced: if the name is in use, a number
+    /// is added. A move to another file system copies, compares and syncs the file before deleting the original. Returns once
+    /// the move is durable. Throws `disk`, `diskFull`, or `conflict` if the finished file is no longer the published one; then
+    /// nothing is moved.
     public func moveFiles(to directory: String) async throws(DownloadError) {
         try await backend.relocate(live, to: DownloadManager.absolute(directory))
     }
@@ -140,11 +140,11 @@ public final class Download: Sendable, Identifiable, Hashable {
     }
 }
 
-/// Everything that a handle shows at one moment, for display in another process.
+/// Everything that a handle shows at a given moment, for display in another process.
 package struct DownloadSnapshot: Sendable {
     /// State and progress.
     package var status: DownloadStatus
-    /// The request with all changes applied; may hold secrets.
+    /// The request with all changes applied; may contain secrets.
     package var request: DownloadRequest
     /// The result of a completed download; otherwise `nil`.
     package var finished: FinishedDownload?

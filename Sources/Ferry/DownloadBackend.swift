@@ -8,11 +8,10 @@ import Synchronization
     import Foundation
 #endif
 
-/// The implementation behind a manager: the ``Scheduler`` of this process, or what a ``BackendProvider`` makes.
+/// The implementation behind a manager: the ``Scheduler`` of this process, or the backend that a ``BackendProvider`` makes.
 ///
-/// There is one ``LiveDownload`` for each download that has a handle, whichever backend updates it. Requests arrive
-/// checked, with absolute paths. The documentation of a method of ``DownloadManager`` or ``Download`` holds for the
-/// method of the same name here.
+/// There is one ``LiveDownload`` for each download that has a handle, whichever backend updates it. Requests have been checked
+/// and have absolute paths. A method with the name of a method of ``DownloadManager`` or ``Download`` is documented there.
 package protocol DownloadBackend: AnyObject, Sendable {
     // MARK: Opening and closing
 
@@ -23,8 +22,8 @@ package protocol DownloadBackend: AnyObject, Sendable {
     ) async throws(Failure)
     func activate() async throws(DownloadError)
     func suspend() async
-    /// Refuses new downloads and returns once none is running or queued. False if that cannot be awaited: the list
-    /// cannot be opened, the backend is shut down, or the task was cancelled.
+    /// Refuses new downloads and returns once none is running or queued. Returns false if the list cannot be opened, the
+    /// backend is shut down, or the task was cancelled.
     func drain() async -> Bool
     func shutdown() async
     /// Whether ``shutdown()`` has begun.
@@ -39,7 +38,7 @@ package protocol DownloadBackend: AnyObject, Sendable {
     /// Adds all requests or none; the results are in the order of the requests.
     func add(_ requests: [DownloadRequest]) async throws(DownloadError) -> [LiveDownload]
     func add(resumingWith data: ResumeData) async throws(DownloadError) -> LiveDownload
-    /// Lists the download of the part file at an absolute path.
+    /// Adds the download of the part file at an absolute path to the list.
     func adopt(_ path: String) async throws(DownloadError) -> LiveDownload
     func plan(_ request: DownloadRequest, testsRanges: Bool) async throws(DownloadError) -> DownloadPlan
 
@@ -52,8 +51,8 @@ package protocol DownloadBackend: AnyObject, Sendable {
         _ live: LiveDownload, _ change: @Sendable (inout DownloadRequest) -> Void
     ) async throws(DownloadError)
     func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError)
-    /// Returns a reader of the download's file; `nil` for the whole file. With a description it reads that
-    /// representation alone.
+    /// Returns a reader of a range of the download's file; `nil` for the whole file. With a description, the reader reads only
+    /// that representation.
     func contentReader(
         of download: Download, _ range: Range<ByteCount>?, _ description: DownloadContent.Description?
     ) -> any ContentReader
@@ -68,12 +67,12 @@ package protocol DownloadBackend: AnyObject, Sendable {
     func count() async throws(DownloadError) -> Int
     func clear(_ filter: ClearFilter, deletingFiles: Bool) async throws(DownloadError)
     func storageReport() async throws(DownloadError) -> StorageReport
-    /// What changes in the list and what happens to its downloads.
+    /// The changes of the list, and the events of its downloads.
     var log: UpdateLog { get }
 
     // MARK: Events
 
-    /// All events, beginning with unacknowledged ends of earlier runs, and a marker after the last of those.
+    /// All events, beginning with unacknowledged ends of earlier runs, and a marker after the last of these ends.
     func listen() -> EventHub.Place
     func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent]
     /// Running downloads that have reported their start, so that progress may be reported.
@@ -127,7 +126,7 @@ extension DownloadBackend {
         }
     }
 
-    /// The event; a completed file that was moved while the event waited has its current path.
+    /// The event; if the completed file was moved while the event waited, with the current path.
     private func located(_ event: DownloadEvent) -> DownloadEvent {
         guard case .completed(let told) = event.kind, let live = known(event.id) else { return event }
         var event = event

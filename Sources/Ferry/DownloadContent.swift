@@ -4,27 +4,27 @@ import SystemPackage
 
 /// The file of a download, readable while it is fetched.
 ///
-/// A reader waits for bytes that are missing, and they are fetched before all others. Bytes are handed out as soon as they
-/// are written, long before the digest of the whole file is compared; only a read of the whole file ends after that. All
-/// bytes of one sequence are of one representation.
+/// A reader waits for missing bytes, which are fetched before all others. Bytes are handed out as soon as they are written,
+/// long before the digest of the whole file is compared; only a read of the whole file ends after that comparison. All bytes of
+/// one sequence belong to one representation.
 ///
-/// A download that waits in the queue keeps its place: its readers wait as well. With a `.background` manager the bytes
-/// come through the daemon; readers continue when it was started again.
+/// A reader does not move a queued download forward, but waits with it. With a `.background` manager the bytes come through the
+/// daemon; readers continue after a restart of the daemon.
 public struct DownloadContent: Sendable {
     /// A representation of the file, which a description keeps open.
     public struct Description: Sendable {
-        /// The length in bytes; `nil` if the server gave none.
+        /// The length in bytes; `nil` if the server did not send it.
         public var size: Int64?
-        /// The media type that the server gave.
+        /// The media type that the server sent.
         public var mediaType: String?
-        /// A strong validator (RFC 9110 §8.8.3), with its quotes: the server's, else one of Ferry's own. `nil` if there
-        /// is neither.
+        /// A strong validator (RFC 9110 §8.8.3), with its quotes: the server's, or one that Ferry has made. `nil` if there is
+        /// neither.
         public var entityTag: String?
-        /// The date that the server gave, as in `Last-Modified`.
+        /// The modification date that the server sent, in the format of `Last-Modified`.
         public var lastModified: String?
         /// Whether the file is complete and has its final name.
         public var isComplete: Bool
-        /// The file that has this content; `nil` if another process has it.
+        /// The open file with this content; `nil` if another process has it open.
         let file: ContentFile?
 
         package init(
@@ -42,26 +42,26 @@ public struct DownloadContent: Sendable {
 
     let download: Download
 
-    /// Waits until the size and identity of the file are known: at once for a completed download, else with the first
-    /// response; a small file is described when it is complete, or after two seconds.
+    /// Waits until the size and identity of the file are known. Returns at once for a completed download, otherwise with the
+    /// first response; for a small file when it is complete, or after two seconds.
     ///
     /// Throws the error that ended the download, or `wrongState` if it is paused or writes to a stream.
     public func description() async throws(DownloadError) -> Description {
         try await download.backend.contentReader(of: download, nil, nil).describe()
     }
 
-    /// Returns the bytes of `range` in order, in pieces of at most 256 KiB; `nil` for the whole file. A range may end
-    /// after the file. With a description, the bytes are of that representation.
+    /// Returns the bytes of `range`, or with `nil` of the whole file, in order and in pieces of at most 256 KiB. A range may
+    /// extend beyond the end of the file. With a description, the bytes belong to that representation.
     ///
-    /// The sequence throws the error that ends the download, `wrongState` when it is paused, `notFound` when it is
-    /// removed, and `remoteChanged` when the server's file changes; `checksum` if bytes that were handed out are found to
-    /// be wrong, for which a `.background` manager throws `remoteChanged` too. A read of the whole file hands out its end
-    /// when the download is complete, so that what has been read whole has been verified.
+    /// The sequence throws the error that ends the download, `wrongState` when the download is paused, `notFound` when it is
+    /// removed, and `remoteChanged` when the server's file changes. It throws `checksum` if bytes that were handed out are
+    /// found to be wrong; a `.background` manager throws `remoteChanged` in this case. A read of the whole file hands out the
+    /// last bytes only when the download is complete, so a file that was read to its end has been verified.
     public func bytes(in range: Range<Int64>? = nil, of description: Description? = nil) -> Bytes {
         Bytes(content: self, range: range, description: description)
     }
 
-    /// The bytes of a file in pieces. Each iterator reads from the beginning, and lets go of the download when it is
+    /// The bytes of a file in pieces. Each iterator reads from the beginning, and retains the download until the iterator is
     /// released.
     public struct Bytes: AsyncSequence, Sendable {
         public typealias Element = [UInt8]

@@ -6,7 +6,7 @@ public import FerryCore
     public import protocol Foundation.LocalizedError
 #endif
 
-/// Texts in the language of the process; ``DownloadError/message(in:)`` returns another.
+/// Texts in the language of the process; ``DownloadError/message(in:)`` returns the text in any supported language.
 extension DownloadError: LocalizedError {
     public var errorDescription: String? { message(in: .current) }
     public var failureReason: String? { underlying }

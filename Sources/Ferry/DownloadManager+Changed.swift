@@ -2,25 +2,25 @@ import FerryCore
 import FerryEngine
 import SystemPackage
 
-/// Files of completed downloads that were touched, copied or restored since.
+/// API for files of completed downloads that were touched, copied or restored later.
 extension DownloadManager {
-    /// Takes the file at a completed download's path as the published one if its bytes have the digest that the download
-    /// was compared with. Returns whether the file is the published one now; `false` without a digest.
+    /// Accepts the file at a completed download's path as the published file if its bytes have the digest that the download was
+    /// verified with. Returns whether the file is now the published one; `false` without a digest.
     package func adoptChangedFile(of download: Download) async throws(DownloadError) -> Bool {
         try await scheduler?.adoptChangedFile(of: download.live) ?? false
     }
 
-    /// How the bytes of a file compare with its digest.
+    /// The result of comparing a file with its digest.
     package enum Comparison: Sendable, Hashable {
         case intact
-        /// It has other bytes, or is gone.
+        /// The file has different bytes, or is missing.
         case damaged
         /// No digest is known.
         case unknown
     }
 
-    /// Reads the file of a completed download, and compares it with the digest that it was published with; `nil` if the
-    /// download is not complete.
+    /// Reads the file of a completed download, and compares it with the digest that it was published with. Returns `nil` if the
+    /// download is not completed.
     package func compare(_ download: Download) async throws(DownloadError) -> Comparison? {
         await scheduler?.compare(download.live)
     }
@@ -53,7 +53,7 @@ extension Scheduler {
         return true
     }
 
-    /// The fingerprint of a file with this digest; of the known file without reading it.
+    /// The fingerprint of the file if it has this digest, `nil` otherwise. The known file is not read.
     private static func file(
         at path: String, _ expected: Checksum, length: ByteCount, _ known: PublishedFile?, _ fileSystem: any FileSystem
     ) -> PublishedFile? {

@@ -2,9 +2,8 @@ package import FerryCore
 
 /// API for a program that hosts the downloads of several sessions in one list.
 extension DownloadManager {
-    /// Adds requests for a session, all or none. A request whose identifier is already listed in that session returns
-    /// the listed download, so that a repeated call adds nothing. Throws `duplicate` if another session has the
-    /// identifier.
+    /// Adds requests for a session, all or none. If the identifier of a request is already listed in that session, the listed
+    /// download is returned, so that a repeated call adds nothing. Throws `duplicate` if another session has the identifier.
     package func add(
         _ requests: [DownloadRequest], for session: String
     ) async throws(DownloadError) -> [(download: Download, isNew: Bool)] {
@@ -53,15 +52,15 @@ extension DownloadManager {
         handle(try await local.add(resumingWith: data, session: session))
     }
 
-    /// The resume data with which a download of the session has left the list, from the part file that belongs to `path`.
+    /// The resume data of a download of the session that is no longer in the list, read from the part file of `path`.
     package func resumeData(
         of id: DownloadID, takenFrom path: String, session: String
     ) async throws(DownloadError) -> ResumeData {
         try await local.resumeData(of: id, takenFrom: path, session: session)
     }
 
-    /// A page of the list, and the total number of rows that match the filter; to be shown. All rows of a changing
-    /// list are read by ``forEachBatch(of:size:_:)``.
+    /// A page of the list for display, and the total number of rows that match the filter. To read all rows of a list that may
+    /// change meanwhile, use ``forEachBatch(of:size:_:)``.
     package func page(
         _ filter: RowFilter, order: RowOrder = .queue, offset: Int = 0, limit: Int
     ) async throws(DownloadError) -> (rows: [CatalogueRow], total: Int) {
@@ -78,10 +77,10 @@ extension DownloadManager {
         try await local.rows(ids)
     }
 
-    /// Calls `body` with all rows that match the filter now, in list order, `size` at a time. Those that are removed
-    /// meanwhile are omitted.
+    /// Calls `body` with all rows that match the filter now, in list order, `size` at a time. Rows that are removed meanwhile
+    /// are omitted.
     ///
-    /// Unlike pages by offset, which move when the list changes between them: a row could be on none of them.
+    /// Pages by offset cannot guarantee this: they shift when the list changes between two reads, so a row can be missed.
     package func forEachBatch(
         of filter: RowFilter, size: Int = 1000, _ body: ([CatalogueRow]) async throws(DownloadError) -> Void
     ) async throws(DownloadError) {
@@ -94,10 +93,10 @@ extension DownloadManager {
     /// The current status of a row's download.
     package func status(of row: CatalogueRow) -> DownloadStatus { scheduler?.status(of: row) ?? row.status }
 
-    /// The position of the list's log: a row that is read after this is as new as every update up to it.
+    /// The position of the list's log. A row that is read later is at least as new as every update up to this position.
     package var position: UInt64 { backend.log.position }
 
-    /// The changes of the list, and the events of its downloads, in one order.
+    /// The changes of the list and the events of its downloads, in a single order.
     package var updates: ListUpdates { backend.log.updates() }
 
     /// The ends that no app has acknowledged, with their numbers and sessions, in order.
@@ -108,44 +107,46 @@ extension DownloadManager {
         handle(try await local.adopt(Self.absolute(path), session: session))
     }
 
-    /// As ``storage()``, for one session; orphaned part files are searched in `directory`.
+    /// As ``storage()``, for one session; `directory` is searched for orphaned part files.
     package func storage(session: String, directory: String) async throws(DownloadError) -> StorageReport {
         try await local.storageReport(session: session, directory: directory)
     }
 
-    /// The downloads that run now, with their sessions.
+    /// The running downloads, with their sessions.
     package var running: [(status: DownloadStatus, session: String)] { scheduler?.running ?? [] }
 
-    /// The speed of a session's downloads, or with `nil` of all, in bytes per second, with that of files which begin and
-    /// end within a moment; 0 while none is running.
+    /// The speed of a session's downloads in bytes per second, including downloads that begin and end between two measurements;
+    /// `nil` for all sessions. 0 while none is running.
     package func bytesPerSecond(of session: String?) -> Double { scheduler?.bytesPerSecond(of: session) ?? 0 }
 
-    /// The ranges of a file that are written or in transfer, and what the server has told of it; `nil` if unknown.
+    /// The ranges of a file that are written or in transfer, and the identity that the server reported for the file; `nil` if
+    /// unknown.
     package func picture(of row: CatalogueRow) async -> TransferPicture? { await scheduler?.picture(of: row) }
 
-    /// The downloads that each word of a user means: the one with this identifier; without it, those with this name;
-    /// without any, those whose identifier begins so. In list order; of one session, or with `nil` of any.
+    /// The downloads that match each word that a user typed: the one with this identifier; if there is none, those with this
+    /// name; if there are none either, those whose identifier starts with the word. In list order; for one session, or with
+    /// `nil` for any.
     package func identifiers(
         of words: [String], session: String?
     ) async throws(DownloadError) -> [[DownloadID]] {
         try await local.identifiers(of: words, session: session)
     }
 
-    /// Executes an action on these downloads, or with `nil` on all whose state permits it; of one session, or with
-    /// `nil` of any. Those that neither run nor have a handle are changed in one transaction.
+    /// Executes an action on these downloads, or with `nil` on all downloads whose state permits it; in one session, or with
+    /// `nil` in any. Downloads that neither run nor have a handle are changed in one transaction.
     package func perform(
         _ action: ListAction, on ids: [DownloadID]?, session: String?
     ) async throws(DownloadError) -> ListActionResult {
         try await local.perform(action, on: ids, session: session)
     }
 
-    /// Moves downloads to one place, in this order, each among those of its priority.
+    /// Moves downloads to one place, in this order, each among the downloads of its priority.
     package func move(_ ids: [DownloadID], to place: ListPlacement) async throws(DownloadError) -> ListActionResult {
         try await local.move(ids, to: place)
     }
 
-    /// As ``clear(_:deletingFiles:)``, for one session. Returns the removed downloads, and as failures the files that
-    /// stay.
+    /// As ``clear(_:deletingFiles:)``, for one session. Returns the removed downloads; those whose files were kept are in the
+    /// failures.
     package func clear(
         _ filter: ClearFilter, deletingFiles: Bool, session: String
     ) async throws(DownloadError) -> ListActionResult {
@@ -177,7 +178,7 @@ extension Download {
 }
 
 extension DownloadManager {
-    /// The queue of this process. Throws `invalidRequest` if the downloads run in another one.
+    /// The queue of this process. Throws `invalidRequest` if the downloads run in another process.
     var local: Scheduler {
         get throws(DownloadError) {
             guard let scheduler else {
@@ -188,7 +189,7 @@ extension DownloadManager {
     }
 }
 
-/// Sessions whose downloads a list hosts beside its own; used to rebuild a lost list from journals.
+/// Sessions whose downloads a list hosts in addition to its own; used to rebuild a lost list from journals.
 package struct HostedSessions: Sendable, Hashable {
     package var identifiers: Set<String>
     /// The directories of their downloads, absolute.

@@ -1,11 +1,11 @@
 public import FerryCore
 
 extension DownloadManager {
-    /// Sets what a host, or all hosts of a registrable domain, may be asked for from now on; `nil` restores
+    /// Sets the budget of connections, requests and bytes for a host, or for all hosts of a registrable domain; `nil` restores
     /// ``Configuration/ServerOptions/hostBudget`` or ``Configuration/ServerOptions/domainBudget``.
     ///
-    /// Totals count anew. Open connections are kept; downloads with several give up the surplus. The budget is not
-    /// stored: it is that of this manager, until it shuts down.
+    /// The counted totals restart at zero. Open connections are kept, but a download with several connections gives up the
+    /// surplus. The budget is not stored; it applies until this manager shuts down.
     ///
     /// Throws `invalidRequest` if the scope has no host name, or the downloads run in the daemon.
     public func setHostBudget(_ budget: HostBudget?, for scope: HostScope) async throws(DownloadError) {
@@ -13,10 +13,10 @@ extension DownloadManager {
         try await scheduler.set(budget, for: scope)
     }
 
-    /// Sets whether requests for other hosts are expected: until then no host gets more than its share of the slots, since
-    /// running downloads are not stopped for others. Default false.
+    /// Sets whether requests for other hosts are expected. While they are, no host gets more than its share of the slots,
+    /// because a running download is never stopped for another one. Default false.
     package func set(expectsOtherHosts: Bool) { scheduler?.set(expectsOtherHosts: expectsOtherHosts) }
 
-    /// Forgets which servers were found to be down: the network between was.
+    /// Forgets which servers were found to be down, because the network was the cause.
     package func forgetFailures() { scheduler?.forgetFailures() }
 }

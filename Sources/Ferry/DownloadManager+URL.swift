@@ -6,8 +6,8 @@ public import FerryCore
     public import Foundation
 #endif
 
-// As the functions that take and return paths, with URLs of Foundation. What is not the URL of a file is refused with
-// `invalidRequest`; a configuration, which cannot fail, requires URLs of files.
+// Variants of the functions that take and return paths, with Foundation's `URL`. They throw `invalidRequest` for a URL that is
+// not a file URL; a configuration, which cannot throw, requires file URLs.
 
 extension DownloadManager.Configuration {
     /// As ``default(identifier:directory:stateDirectory:)``, with the URLs of the directories.
@@ -20,7 +20,7 @@ extension DownloadManager.Configuration {
 }
 
 extension DownloadManager {
-    /// Adds a download into a directory; by default the manager's, as ``download(from:into:)``.
+    /// Adds a download into a directory, by default the manager's; as ``download(from:into:)``.
     public func download(from url: URL, into directory: URL? = nil) async throws(DownloadError) -> Download {
         guard let directory else { return try await download(from: DownloadURL(url)) }
         return try await download(DownloadRequest(from: url, into: directory))

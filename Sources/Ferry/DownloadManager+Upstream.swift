@@ -3,18 +3,19 @@ import FerryEngine
 package import HTTPTypes
 package import NIOCore
 
-/// One request that a program answers with what a server answers: no download, nothing is stored, no retries.
+/// A single request whose response a program passes on to its client: not a download, not stored, not retried.
 package struct UpstreamRequest: Sendable {
     package var url: DownloadURL
     package var method = HTTPRequest.Method.get
-    /// The fields of the client. Secret ones are sent to the origin of ``url`` alone, none after a redirect elsewhere.
+    /// The header fields of the client. Secret fields are sent only to the origin of ``url``, and never after a redirect to
+    /// another origin.
     package var headers = HTTPFields()
-    /// Fields that replace those of the client.
+    /// Header fields that replace those of the client.
     package var own = HTTPFields()
     package var content: ByteBuffer?
-    /// Whether redirects are followed; otherwise they are responses like others.
+    /// Whether redirects are followed; otherwise they are returned as responses.
     package var followsRedirects = true
-    /// Whether to connect to private addresses, if the manager allows it too.
+    /// Whether to connect to private addresses, if the manager permits it too.
     package var allowsPrivate = false
 
     package init(_ url: DownloadURL) { self.url = url }
@@ -23,13 +24,13 @@ package struct UpstreamRequest: Sendable {
 /// The response to an ``UpstreamRequest``.
 package struct UpstreamResponse: Sendable {
     package var head: ResponseHead
-    /// The URL of the response: the last one of the redirects.
+    /// The URL of the response, after all redirects.
     package var url: DownloadURL
     package var body: UpstreamBody
 }
 
-/// The bytes of a response, for a single consumer. Nothing is read from the connection before it is asked for;
-/// releasing the body before its end closes the connection.
+/// The bytes of a response, for a single consumer. Bytes are read from the connection only on demand; releasing the body before
+/// its end closes the connection.
 package struct UpstreamBody: Sendable {
     private let body: ShortBody
     private let clock: any EngineClock
@@ -42,7 +43,7 @@ package struct UpstreamBody: Sendable {
         do throws(TransferFailure) { return try await body.next() } catch { throw DownloadError(error) }
     }
 
-    /// All bytes. Throws `tooLarge` for more than `most`, `network` if they take longer than ``ShortBody/Limits`` allows.
+    /// All bytes. Throws `tooLarge` for more than `most`, `network` if they take longer than ``ShortBody/Limits`` permits.
     package func collect(upTo most: Int) async throws(DownloadError) -> ByteBuffer {
         let content: ShortBody.Content
         do throws(TransferFailure) {
@@ -54,8 +55,8 @@ package struct UpstreamBody: Sendable {
         return content.bytes
     }
 
-    /// Passes on the pieces until `take` returns false, or there are more bytes than `most`. Returns whether they were all. Throws
-    /// as ``collect(upTo:)``.
+    /// Passes on the pieces until `take` returns false, or there are more bytes than `most`. Returns whether all bytes were
+    /// passed on. Throws as ``collect(upTo:)``.
     func read(
         upTo most: Int, _ take: @escaping @Sendable (ByteBuffer) async -> Bool
     ) async throws(DownloadError) -> Bool {
@@ -66,10 +67,9 @@ package struct UpstreamBody: Sendable {
 }
 
 extension DownloadManager {
-    /// Sends a request as downloads would: with the manager's proxies, certificates, time limits and rules for
-    /// addresses.
+    /// Sends a request as for a download: with the manager's proxies, certificates, time limits and rules for addresses.
     ///
-    /// Returns any status, when the response head has arrived. Throws `network`, `certificate` and the like.
+    /// Returns when the response head has arrived, whatever its status. Throws `network`, `certificate` and similar errors.
     package func exchange(_ request: UpstreamRequest) async throws(DownloadError) -> UpstreamResponse {
         guard let scheduler else { throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere)) }
         var outgoing = TransferRequest(
@@ -82,8 +82,8 @@ extension DownloadManager {
         return try await response(to: outgoing, scheduler)
     }
 
-    /// Requests a list for the user: with the header fields, credentials and rules of a download request. Returns any
-    /// status, when the response head has arrived.
+    /// Requests a list for the user, with the header fields, credentials and rules of a download request. Returns when the
+    /// response head has arrived, whatever its status.
     func fetch(_ url: DownloadURL, for request: DownloadRequest) async throws(DownloadError) -> UpstreamResponse {
         guard let scheduler else { throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere)) }
         let limit = scheduler.configuration.driverSettings.with(request).stallTimeout
@@ -100,8 +100,8 @@ extension DownloadManager {
         } catch { throw DownloadError(error) }
     }
 
-    /// Whether a host is an address of this machine or its network, or a name of one; `nil` if the name has no address
-    /// now.
+    /// Whether a host is an address of this machine or its network, or a name for such an address; `nil` if the name currently
+    /// has no address.
     package static func isPrivate(_ host: String) async -> Bool? {
         if PrivateAddress.kind(ofHost: host) != nil { return true }
         if IPAddress(host) != nil { return false }

@@ -3,7 +3,7 @@ package import FerryEngine
 import Synchronization
 import SystemPackage
 
-/// Runs downloads: at most ``Configuration/maxConcurrentDownloads`` at a time, the others wait in a queue.
+/// Runs downloads: at most ``Configuration/maxConcurrentDownloads`` at a time, while the others wait in a queue.
 ///
 /// ```swift
 /// extension DownloadManager {
@@ -17,7 +17,7 @@ import SystemPackage
 /// that were running or queued when the process ended. The manager shuts down when the last reference to it and its
 /// downloads is released.
 public final class DownloadManager: Sendable {
-    /// The implementation: the ``Scheduler`` of this process, or a session of another one.
+    /// The implementation: the ``Scheduler`` of this process, or a session in another process.
     let backend: any DownloadBackend
     /// The queue, if the downloads run in this process.
     var scheduler: Scheduler? { backend as? Scheduler }
@@ -52,22 +52,22 @@ public final class DownloadManager: Sendable {
 
     /// Opens the catalogue and resumes running and queued downloads; idempotent.
     ///
-    /// Also ends a suspension: call it when the app comes to the foreground. What the system has fetched meanwhile is used,
-    /// and what it has not nearly fetched is taken back; downloads wait up to half a minute for the rest.
+    /// Also ends a suspension: call it when the app enters the foreground. Data that the system has fetched meanwhile is used.
+    /// Transfers that are nearly done get up to half a minute to finish; the others are taken back from the system.
     ///
-    /// Throws `catalogue` if another process has it open or it cannot be used, `shutDown` after ``shutdown()``.
+    /// Throws `catalogue` if the catalogue is open in another process or cannot be used, `shutDown` after ``shutdown()``.
     public func activate() async throws(DownloadError) { try await backend.activate() }
 
-    /// Prepares for the suspension of the app: call it when the app goes to the background. Asks the system not to suspend
-    /// the process meanwhile. ``activate()`` ends the suspension.
+    /// Prepares for the suspension of the app: call it when the app enters the background. Asks the system not to suspend the
+    /// process until this method returns. ``activate()`` ends the suspension.
     ///
-    /// Stops all running downloads except those to a stream, makes their bytes durable, hands what is missing over to the
-    /// system if the configuration says so (``Configuration/continuingInBackground(_:)``), and releases all locks on
-    /// files, so that the system does not end the app for holding one. A download that stays with the app says why in an
-    /// event. The end of the process is no crash of a download until the next ``activate()``.
+    /// Stops all running downloads except those into a stream, makes their bytes durable, and releases all file locks, so that
+    /// the system does not terminate the app for holding one. With ``Configuration/continuingInBackground(_:)``, hands the
+    /// missing bytes over to the system; an event of each download that cannot be handed over states the reason. Until the next
+    /// ``activate()``, termination of the process does not count as a crash.
     ///
-    /// Handles and sequences stay valid. Other calls throw `wrongState` meanwhile. Has no effect on a manager whose
-    /// downloads run in the daemon, where they go on.
+    /// Handles and sequences stay valid. Other calls throw `wrongState` meanwhile. Has no effect on a manager whose downloads
+    /// run in the daemon, where they continue.
     public func suspend() async { await backend.suspend() }
 
     /// Changes limits and rules with immediate effect, and connection settings from the next connection on; concurrent
@@ -81,8 +81,9 @@ public final class DownloadManager: Sendable {
     /// The settings in effect.
     public var configuration: Configuration { backend.configuration }
 
-    /// Stops all downloads, makes their bytes durable and releases all resources. Handles end with `shutDown`. An end
-    /// that no listener has received by then is delivered when the identifier is opened again.
+    /// Stops all downloads, makes their bytes durable and releases all resources. Calls that wait for a download throw
+    /// `shutDown`. The end of a download that no listener has received by then is delivered when the identifier is opened
+    /// again.
     ///
     /// States are kept: running and queued downloads resume when the same identifier is opened again, in this process
     /// or another.
@@ -91,13 +92,12 @@ public final class DownloadManager: Sendable {
         dispatcher.withLock { $0 }?.stop()
     }
 
-    /// Refuses new downloads, waits until all running and queued ones have ended and the delegate has received their
+    /// Refuses new downloads, waits until all running and queued downloads have ended and the delegate has received their
     /// events, then shuts down.
     ///
-    /// Opens the list if needed, since downloads that were running or queued earlier are included. Paused downloads,
-    /// and those that wait for a link or credentials, are left as they are. Awaited inside a delegate method, does
-    /// not wait for later delegate calls, and acknowledges that method's event. After the task is cancelled, shuts
-    /// down without waiting.
+    /// Opens the list if needed, because downloads of earlier launches are included. Paused downloads, and downloads that wait
+    /// for a link or credentials, are not changed. If awaited inside a delegate method, it acknowledges that method's event and
+    /// does not wait for later delegate calls. If the task is cancelled, the manager shuts down without waiting.
     public func finishAndShutDown() async {
         if await backend.drain() { await dispatcher.withLock { $0 }?.finish() }
         await shutdown()
@@ -107,8 +107,8 @@ public final class DownloadManager: Sendable {
 
     /// Adds a download; it runs as soon as a slot is free.
     ///
-    /// Throws errors that can be detected before the transfer: no URL, a directory that is not writable, limits below 1,
-    /// texts that are too long, `duplicate` under ``DuplicateRule/fail``. Nothing is listed then.
+    /// Throws errors that can be detected before the transfer: no URL, a directory that is not writable, limits below 1, texts
+    /// that are too long, `duplicate` under ``DuplicateRule/fail``. In these cases nothing is added to the list.
     public func download(_ request: DownloadRequest) async throws(DownloadError) -> Download {
         try await download([request])[0]
     }
@@ -127,7 +127,8 @@ public final class DownloadManager: Sendable {
         return checked
     }
 
-    /// Adds a download from one URL into a directory; by default the manager's, without one the working directory.
+    /// Adds a download from one URL into a directory; by default the manager's directory, or the working directory if the
+    /// manager has none.
     public func download(from url: DownloadURL, into directory: String? = nil) async throws(DownloadError) -> Download {
         let place: String
         if let directory { place = directory } else { place = try await backend.directory() }
@@ -136,17 +137,18 @@ public final class DownloadManager: Sendable {
 
     /// Continues a download from the resume data of ``Download/cancelByProducingResumeData()``.
     ///
-    /// Throws `notResumable` if the data was used already, is damaged, or belongs to another file. If the part file
-    /// is gone, restarts from zero and reports that as an event, provided that the session has used the directory;
-    /// otherwise throws `notResumable` too.
+    /// Throws `notResumable` if the data has already been used, is damaged, or belongs to another file. If the part file is
+    /// missing, the download starts over and reports this in an event, provided that the session has used the directory;
+    /// otherwise `notResumable` is thrown.
     public func download(resumingWith data: ResumeData) async throws(DownloadError) -> Download {
         handle(try await backend.add(resumingWith: data))
     }
 
-    /// Lists and starts the download of a part file or journal, under the identifier in the journal. Both files must
-    /// belong to this user alone. Of the journal's trust and network rules, only restrictions apply.
+    /// Adds the download of a part file or journal to the list, under the identifier in the journal, and starts it. Both files
+    /// must belong to this user and not be writable by other users. Trust and network rules in the journal apply only where
+    /// they are stricter.
     ///
-    /// Returns the listed download if it is listed already.
+    /// If the download is already listed, returns it.
     public func adopt(_ path: String) async throws(DownloadError) -> Download {
         handle(try await backend.adopt(Self.absolute(path)))
     }
@@ -178,30 +180,29 @@ public final class DownloadManager: Sendable {
         get async throws(DownloadError) { try await backend.count() }
     }
 
-    /// The number of listed downloads by state; states without downloads are missing.
+    /// The number of listed downloads by state; states without downloads are omitted.
     ///
     /// Throws `catalogue` if the list cannot be read, and `invalidRequest` if the downloads run in the daemon.
     public func countsByState() async throws(DownloadError) -> [StateKind: Int] {
         try await totals(session: nil).counts
     }
 
-    /// The servers with open connections or running downloads, the busiest first; none if the downloads run in the
-    /// daemon.
+    /// The servers with open connections or running downloads, the busiest first; empty if the downloads run in the daemon.
     public var busyHosts: [BusyHost] { scheduler?.busyHosts ?? [] }
 
     /// Changes of the list from now on; ends with ``shutdown()``. Does not retain the manager.
     public var listChanges: ListChanges { backend.log.changes() }
 
-    /// Pauses all downloads that have not ended, except those that write to a stream. Throws the first error after an
-    /// attempt to pause each.
+    /// Pauses all downloads that have not ended, except those that write to a stream. Tries to pause every download, then
+    /// throws the first error.
     public func pauseAll() async throws(DownloadError) { try await backend.perform(.pause(), on: .all) }
 
-    /// Resumes all paused downloads, and tries again those that have failed and those that wait for a new link or
-    /// credentials, in the order of the list.
+    /// Resumes all paused downloads, and retries failed downloads and those that wait for a new link or credentials, in the
+    /// order of the list.
     public func resumeAll() async throws(DownloadError) { try await backend.perform(.resume, on: .all) }
 
-    /// Removes ended downloads from the list and, with `deletingFiles`, deletes their files; files that are no longer
-    /// the published ones stay. Never deletes a directory or a file that the list does not name.
+    /// Removes ended downloads from the list and, with `deletingFiles`, deletes their files, except files that are no longer
+    /// the published ones. Never deletes a directory or a file that the list does not name.
     public func clear(_ filter: ClearFilter, deletingFiles: Bool = false) async throws(DownloadError) {
         try await backend.clear(filter, deletingFiles: deletingFiles)
     }
@@ -211,13 +212,13 @@ public final class DownloadManager: Sendable {
 
     // MARK: Events
 
-    /// Events of all downloads, in order, beginning with unacknowledged ends of earlier runs. For a slow reader, only
-    /// ends are kept beyond 10,000 pending events.
+    /// Events of all downloads, in order, beginning with unacknowledged ends of earlier runs. If a slow reader has more than
+    /// 10,000 pending events, only ends of downloads are kept.
     ///
     /// Ends with ``shutdown()``. Does not retain the manager.
     public var events: AsyncStream<DownloadEvent> { backend.events }
 
-    /// The 50 newest events of a download with their reasons, oldest first.
+    /// The 50 latest events of a download with their reasons, oldest first.
     public func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {
         try await backend.history(of: id)
     }
@@ -242,17 +243,17 @@ public final class DownloadManager: Sendable {
 
     // MARK: The network
 
-    /// The current network status; `.online` until the first check. The check runs when the list is opened; with
-    /// `.ephemeral`, on the first use of this property or ``networkChanges``, when a rule forbids a network, or when
-    /// an attempt has failed.
+    /// The current network status; `.online` until the first check. The first check runs when the list is opened; with
+    /// `.ephemeral`, on the first use of this property or ``networkChanges``, when a rule forbids a network, or when an attempt
+    /// has failed.
     public var network: NetworkStatus { backend.network }
 
-    /// The current network status and every change of it; ends with ``shutdown()``.
+    /// The current network status, then every change; ends with ``shutdown()``.
     public var networkChanges: AsyncStream<NetworkStatus> { backend.networkChanges }
 
     // MARK: Without a download
 
-    /// The part files that have a journal in a directory, as sorted paths; each can be resumed with
+    /// The paths of the part files in a directory that have a journal, sorted; each can be resumed with
     /// ``DownloadRequest/Destination/part(_:)``. Journals of other users are omitted.
     public func partFiles(in directory: String) async throws(DownloadError) -> [String] {
         try await allPartFiles(in: directory).own
@@ -269,7 +270,7 @@ public final class DownloadManager: Sendable {
     }
 
     /// The servers in the journal of a part file, or in all journals of a directory; unreadable journals are omitted.
-    /// Blocks: called on a file thread.
+    /// Blocks; call it on a file thread.
     package static func journalOrigins(at path: String) -> Set<Origin> {
         var origins: Set<Origin> = []
         func add(_ found: PartFiles.Found) {
@@ -285,8 +286,8 @@ public final class DownloadManager: Sendable {
         return origins
     }
 
-    /// Whether the file was downloaded from this URL, and its length and time are unchanged since, according to its
-    /// attribute. Blocks: called on a file thread.
+    /// Whether the file was downloaded from this URL and its length and modification time have not changed since, according to
+    /// its extended attribute. Blocks; call it on a file thread.
     package static func hasDownloaded(_ path: String, from url: String) -> Bool {
         // allow(single-place): the planner of a command calls it, which is synchronous and runs on a file thread.
         guard let file = try? LocalFileSystem().openOurs(FilePath(path), .readOnly, for: .content) else { return false }
@@ -300,7 +301,7 @@ public final class DownloadManager: Sendable {
         try await plan(request, testsRanges: true)
     }
 
-    /// - Parameter testsRanges: Whether the server is asked a second time, for a range.
+    /// - Parameter testsRanges: Whether a second request, for a range, is sent to the server.
     package func plan(_ request: DownloadRequest, testsRanges: Bool) async throws(DownloadError) -> DownloadPlan {
         try await backend.plan(request.checked(), testsRanges: testsRanges)
     }
@@ -309,14 +310,14 @@ public final class DownloadManager: Sendable {
 
     func handle(_ live: LiveDownload) -> Download { live.handle { Download(live, of: self) } }
 
-    /// The handle of an event's download. If the download has left the list, the app's existing handle or one that
-    /// shows only the end; `nil` if it has left and the event is not an end.
+    /// The handle of an event's download. If the download has left the list, returns the app's existing handle or a handle that
+    /// shows only the end; `nil` if the event is not an end.
     func handle(for event: DownloadEvent) async throws(DownloadError) -> Download? {
         let listed = try await backend.download(event.id)
         return (listed ?? backend.gone(event.id) ?? LiveDownload(ended: event)).map(handle)
     }
 
-    /// The path, absolute: a relative one is below the working directory.
+    /// The absolute path; a relative path is resolved against the working directory.
     package static func absolute(_ path: String) -> String {
         Paths.join(WorkingDirectory.path, path)
     }

@@ -2,33 +2,33 @@ public import FerryCore
 
 /// The methods by which a manager reports events to an app; all have empty default implementations.
 ///
-/// Methods are called serially, on the main actor. Code on another actor reads ``DownloadManager/events`` instead.
-/// The order for one download is: started or resumed, progress…, then one of paused, completed, failed or cancelled.
-/// An event that ends a download is acknowledged when its method has returned; if the app was killed inside the
-/// method, the event is delivered again at the next launch. The manager holds its delegate weakly.
+/// Methods are called serially, on the main actor. Code on another actor can read ``DownloadManager/events`` instead. The order
+/// for one download is: started or resumed, progress…, then one of paused, completed, failed or cancelled. An event that ends a
+/// download is acknowledged when its method has returned; if the app was killed inside the method, the event is delivered again
+/// at the next launch. The manager holds its delegate weakly.
 ///
-/// An end is delivered even if the download has left the list since. Its handle then shows only how the download
-/// ended: the request is not available, and operations throw `notFound`.
+/// The end of a download is delivered even if the download has been removed from the list. Its handle then shows only how the
+/// download ended: the request is not available, and operations throw `notFound`.
 @MainActor public protocol DownloadManagerDelegate: AnyObject, Sendable {
     /// The download has started: the server has sent the name and size of the file.
     func downloadManager(
         _ manager: DownloadManager, download: Download, didStart name: String, totalBytes: ByteCount?) async
 
-    /// The download has resumed from existing bytes; `reason` is how they were matched to the file.
+    /// The download has resumed from existing bytes; `reason` states how these bytes were matched to the file.
     func downloadManager(
         _ manager: DownloadManager, download: Download, didResumeAtOffset offset: ByteCount, totalBytes: ByteCount?,
         reason: String) async
 
-    /// The download has progressed. Called at most ten times a second for one download; a slow delegate gets the
-    /// latest value only.
+    /// The download has progressed. Called at most ten times a second for each download; a slow delegate gets only the latest
+    /// value.
     func downloadManager(
         _ manager: DownloadManager, download: Download, didMakeProgress progress: DownloadProgress) async
 
-    /// The download waits: for a permitted network, the next attempt, disk space, a link or credentials.
+    /// The download is waiting for a permitted network, the next attempt, disk space, a link or credentials.
     ///
-    /// Waiting for a slot or an earliest start is shown by ``Download/status`` without a call, since 100,000
-    /// downloads may do so. Waiting for a network is reported for downloads that were running, and for those next in
-    /// the queue: at most as many as may run at a time.
+    /// Not called while a download waits for a slot or its earliest start, because 100,000 downloads may do so;
+    /// ``Download/status`` shows these waits. Waiting for a network is reported for downloads that were running, and for the
+    /// next downloads in the queue, at most as many as may run at a time.
     func downloadManager(_ manager: DownloadManager, download: Download, isWaitingFor reason: WaitReason) async
 
     /// The download was paused; its bytes are durable.

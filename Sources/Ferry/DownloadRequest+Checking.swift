@@ -25,12 +25,12 @@ extension DownloadRequest {
         return request
     }
 
-    /// Upper bound of `maxConnections`; more than any host is sent at once.
+    /// Upper bound of `maxConnections`; more than are ever opened to one host.
     private static let mostConnections = 1000
 }
 
 extension DownloadRequest {
-    /// The request with the changeable properties of another one; secrets given for one origin are not sent to another.
+    /// The request with the changeable properties of another request; secrets given for one origin are not sent to another.
     func changed(to new: DownloadRequest) -> DownloadRequest {
         var request = SecretScope.change(self, sources: new.sources, headers: new.headers)
         let (sources, headers) = (request.sources, request.headers)

@@ -3,14 +3,14 @@
     public import Foundation
 
     extension DownloadRequest {
-        /// Takes URL, headers and rules for networks from a request of Foundation, for a download into a directory. Throws
-        /// `invalidRequest` for another method than GET, for a body, and without a URL.
+        /// Creates a request for a download into a directory, with the URL, headers and network rules of a Foundation
+        /// `URLRequest`. Throws `invalidRequest` if the method is not GET, if there is a body, or if there is no URL.
         public init(_ request: URLRequest, into directory: URL) throws(DownloadError) {
             try self.init(from: Self.url(of: request), into: directory)
             try take(request)
         }
 
-        /// As the initializer for a directory, for a download to a file.
+        /// As ``init(_:into:)``, for a download to a file.
         public init(_ request: URLRequest, to file: URL) throws(DownloadError) {
             try self.init(from: Self.url(of: request), to: file)
             try take(request)
@@ -22,7 +22,7 @@
             if !request.allowsConstrainedNetworkAccess { network.allowsConstrained = false }
         }
 
-        /// Returns the URL of a plain GET.
+        /// Returns the URL of a GET request without a body.
         private static func url(of request: URLRequest) throws(DownloadError) -> URL {
             guard let url = request.url else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
             guard request.httpMethod ?? "GET" == "GET", request.httpBody == nil, request.httpBodyStream == nil else {

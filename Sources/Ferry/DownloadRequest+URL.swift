@@ -6,27 +6,27 @@ public import FerryCore
     public import Foundation
 #endif
 
-// What apps have are URLs of Foundation, also for files.
+// Apps use Foundation's `URL`, for files too.
 
 extension DownloadURL {
-    /// Reads a URL of Foundation; throws `invalidRequest` if it is not one of a server.
+    /// Creates the URL from a Foundation `URL`; throws `invalidRequest` unless it is an http, https or s3 URL.
     public init(_ url: URL) throws(DownloadError) { try self.init(url.absoluteString) }
 }
 
 extension URL {
-    /// The URL with its query, without user info; `nil` if Foundation does not read it.
+    /// The URL with its query, without user info; `nil` if Foundation cannot parse it.
     public init?(_ url: DownloadURL) { self.init(string: url.text) }
 }
 
 extension DownloadRequest {
     /// Requests a download into a directory, under the name that the server or the URL suggests. Throws `invalidRequest` if
-    /// `directory` is not the URL of a file.
+    /// `directory` is not a file URL.
     public init(from url: URL, into directory: URL) throws(DownloadError) {
         let source = try DownloadURL(url)
         self.init(sources: [source], destination: .directory(try directory.localPath))
     }
 
-    /// Requests a download to a file. Throws `invalidRequest` if `file` is not the URL of a file.
+    /// Requests a download to a file. Throws `invalidRequest` if `file` is not a file URL.
     public init(from url: URL, to file: URL) throws(DownloadError) {
         let source = try DownloadURL(url)
         self.init(sources: [source], destination: .file(try file.localPath))
@@ -39,7 +39,7 @@ extension FinishedDownload {
 }
 
 extension DownloadPlan {
-    /// The URL of the file that has the name; `nil` if there is none.
+    /// The URL of the existing file that already has the planned name; `nil` if there is none.
     public var existingFileURL: URL? { existingPath.map { URL(filePath: $0, directoryHint: .notDirectory) } }
 }
 
@@ -49,7 +49,7 @@ extension DownloadStatus {
 }
 
 extension URL {
-    /// The path of a URL of a file.
+    /// The path of a file URL.
     var localPath: String {
         get throws(DownloadError) {
             guard isFileURL else {
@@ -59,13 +59,13 @@ extension URL {
         }
     }
 
-    /// The path of what must be the URL of a file.
+    /// The path of a URL that must be a file URL.
     package var requiredPath: String {
         precondition(isFileURL, "a directory's URL must be that of a file")
         return plainPath
     }
 
-    /// The path, decoded and without a slash at its end.
+    /// The path, decoded and without a trailing slash.
     private var plainPath: String {
         let path = path(percentEncoded: false)
         return path.utf8.count > 1 ? path.dropping(suffix: "/").map(String.init) ?? path : path

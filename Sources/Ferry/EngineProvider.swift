@@ -40,8 +40,8 @@ package final class EngineProvider: Sendable {
         }
     }
 
-    /// Returns why an open file is no record of this user that may be written to: whose it is, that it has other names, or
-    /// that a server has sent it; `nil` if it is one. Blocks.
+    /// Returns why an open file may not be written to as a record of this user: it belongs to someone else, it has other hard
+    /// links, or a server has sent it. Returns `nil` if it may be written to. Blocks.
     package static func recordProblem(ofDescriptor descriptor: Int32, at path: String) -> ErrorPhrase? {
         let path = FilePath(path)
         do throws(FileError) {
@@ -51,13 +51,13 @@ package final class EngineProvider: Sendable {
         } catch { return error.phrase }
     }
 
-    /// Sets what is called when downloads may start that had to wait for their hosts, or the reverse.
+    /// Sets the function that is called when downloads that had to wait for their hosts may start, or vice versa.
     func hostsChanged(_ observer: @escaping @Sendable () -> Void) { self.observer.withLock { $0 = observer } }
 
-    /// Reads the system's list of public suffixes, if a budget of domains needs it.
+    /// Reads the system's list of public suffixes, if a domain budget needs it.
     func readSuffixes() async { await state.withLock({ $0 })?.readSuffixes() }
 
-    /// Returns the bytes of a file of the user's settings; `nil` if there is none, or it is larger.
+    /// Returns the bytes of a settings file of the user; `nil` if the file is missing, or larger than `most`.
     private static func read(_ path: String, most: Int) async -> [UInt8]? {
         let path = FilePath(DownloadManager.absolute(path))
         return await files.run { disk in
@@ -79,10 +79,10 @@ package final class EngineProvider: Sendable {
         }
     }
 
-    /// Creates parts of its own for a few requests, whose transport the caller shuts down.
+    /// Creates separate parts for a few requests; the caller shuts their transport down.
     func another(for configuration: DownloadManager.Configuration) -> EngineEnvironment { make(configuration) }
 
-    /// The shared parts, if a download has needed them.
+    /// The shared parts, if a download has already needed them.
     var started: EngineEnvironment? { state.withLock { $0 } }
 
     /// Passes changed limits to the engine.
@@ -94,7 +94,7 @@ package final class EngineProvider: Sendable {
         environment.book.set(configuration.hostSettings)
     }
 
-    /// Forgets what was found out about servers and names on another network.
+    /// Discards knowledge about servers and names that was gained on another network.
     func networkChanged() {
         HostNames.shared.networkChanged()
         state.withLock { $0 }?.book.networkChanged()
@@ -107,7 +107,7 @@ package final class EngineProvider: Sendable {
 }
 
 extension DownloadManager.Configuration {
-    /// Attempts of a one-shot run at a host that refuses every connection from the start: some seconds.
+    /// The number of attempts of a one-shot run if the host refuses every connection from the start; they take some seconds.
     private static let oneShotAttempts = 3
 
     /// The settings passed to each driver.
@@ -115,7 +115,7 @@ extension DownloadManager.Configuration {
         var settings = DriverSettings()
         settings.stallTimeout = stallTimeout
         settings.maxAttempts = maxAttempts
-        // A list that is kept waits for its servers; a one-shot run has to end.
+        // A stored list waits for its servers; a one-shot run has to end.
         settings.maxFirstAttempts = storage.isKept || maxAttempts == nil ? nil : Self.oneShotAttempts
         settings.failsWhenRefused = failsWhenRefused
         settings.minFreeBytes = minFreeBytes

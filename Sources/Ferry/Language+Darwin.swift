@@ -4,8 +4,8 @@
     import struct Foundation.Locale
 
     extension Language {
-        /// The language of the app: that of its localization in use, or of a program without any the first supported one of
-        /// the user's preferred languages; read on first access.
+        /// The language of the localization that the app uses; in a program without localizations, the first supported language
+        /// among the user's preferred languages. Read on first access.
         public static let current = Language(
             localizations: Bundle.main.localizations, chosen: Bundle.main.preferredLocalizations,
             preferred: Locale.preferredLanguages)

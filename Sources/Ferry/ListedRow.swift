@@ -7,10 +7,10 @@ import FerryEngine
     package import struct Foundation.Date
 #endif
 
-/// A listed download as it is now, and its place in the list.
+/// The current state of a listed download, and its place in the list.
 ///
-/// What is in memory (a download that runs, has a handle, or is in the updates that a listener has just received) is
-/// shown by its object, everything else by its row.
+/// A download in memory (one that is running, has a handle, or is in the updates that a listener has just received) is shown by
+/// its object, any other download by its row.
 package struct ListedRow: Sendable {
     package let snapshot: DownloadSnapshot
     package let session: String
@@ -35,28 +35,28 @@ package struct ListedRow: Sendable {
 }
 
 extension DownloadManager {
-    /// Downloads as they are now, in this order, with the position that they are as new as. Those that are not listed are
-    /// omitted. Rows are read only of downloads that are not in memory.
+    /// The current rows of downloads, in this order, with the position in the log up to which they are current. Downloads that
+    /// are not listed are omitted. Stored rows are read only for downloads that are not in memory.
     package func listedRows(
         _ ids: [DownloadID]
     ) async throws(DownloadError) -> (rows: [ListedRow], position: UInt64) {
         try await local.listedRows(ids)
     }
 
-    /// The download of a row as it is now.
+    /// The current state of the download of a stored row.
     package func listedRow(_ row: CatalogueRow) -> ListedRow {
         scheduler?.listedRow(row)
             ?? ListedRow(
                 DownloadSnapshot(status: row.status, request: row.request(with: nil), finished: row.finished), row)
     }
 
-    /// The sessions of downloads, read as by ``listedRows(_:)``; those that are not listed are omitted.
+    /// The sessions of downloads, read as by ``listedRows(_:)``; downloads that are not listed are omitted.
     package func sessions(of ids: [DownloadID]) async throws(DownloadError) -> [DownloadID: String] {
         try await local.sessions(of: ids)
     }
 
-    /// The place of a download that waits for a slot: the number of downloads that get one before it, of those that have
-    /// one, and of all slots. `nil` for any other download.
+    /// The place of a download that waits for a slot: the number of downloads that get a slot before it, the number of running
+    /// downloads, and the number of slots. `nil` for any other download.
     package func slotPlace(of id: DownloadID) -> (before: Int, running: Int, limit: Int)? {
         scheduler?.queue.place(of: id)
     }
@@ -67,7 +67,7 @@ extension Scheduler {
         _ ids: [DownloadID]
     ) async throws(DownloadError) -> (rows: [ListedRow], position: UInt64) {
         let store = try await opened()
-        // Before objects and rows are read: they are as new, or newer.
+        // Read before objects and rows, so that they are at least as new.
         let position = log.position
         var found: [DownloadID: ListedRow] = [:]
         for id in ids { found[id] = shown(id) }

@@ -10,8 +10,8 @@ import Synchronization
 
 /// The in-memory state of a download that is running or has a handle; one object for each identifier.
 ///
-/// Durable state is in the store; this object has the state of a handle and notifies its observers of changes. Lock
-/// order: this lock may be acquired while the queue's is held, never the other way round.
+/// Durable state is in the store; this object holds the state of a handle and notifies its observers of changes. Lock order:
+/// this object's lock may be acquired while the queue's lock is held, never vice versa.
 package final class LiveDownload: Sendable {
     private struct State {
         var request: DownloadRequest
@@ -20,9 +20,9 @@ package final class LiveDownload: Sendable {
         /// When the last run ended; `nil` while the download has not ended.
         var endedAt: Date?
         var driver: DownloadDriver?
-        /// Set at shutdown and when the download leaves the list; no change follows.
+        /// Set at shutdown and when the download leaves the list; the state does not change afterwards.
         var isClosed = false
-        /// The position of the daemon's log that the shown state is as new as; 0 for a download of this process.
+        /// The position in the daemon's log up to which the shown state is current; 0 for a download of this process.
         var position: UInt64
         weak var handle: Download?
 
@@ -41,13 +41,13 @@ package final class LiveDownload: Sendable {
     let addedAt: Date?
     /// Serializes user operations on this download.
     package let lock = AsyncLock()
-    /// Notifies when the state has changed or no change follows, after the observers have the new status.
+    /// Notifies when the state has changed or can no longer change, after the observers have received the new status.
     let changes = AsyncEvent()
     private let state: Mutex<State>
     private let observers = Broadcast<DownloadStatus>()
     private let registry: LiveRegistry
 
-    /// Does not register the object; on deinit it removes its entry from `registry`.
+    /// Does not register the object; its deinit removes its entry from `registry`.
     package init(
         request: DownloadRequest, status: DownloadStatus, session: String = "", finished: FinishedDownload? = nil,
         addedAt: Date? = nil, endedAt: Date? = nil, registry: LiveRegistry, position: UInt64 = 0
@@ -66,7 +66,7 @@ package final class LiveDownload: Sendable {
     var driver: DownloadDriver? { state.withLock { $0.driver } }
     var finished: FinishedDownload? { state.withLock { $0.finished } }
     package var isClosed: Bool { state.withLock { $0.isClosed } }
-    /// The state alone, without the driver's progress.
+    /// Only the state, without the driver's progress.
     package var current: DownloadState { state.withLock { $0.status.state } }
     /// The state, and the error after which the download waits.
     var standing: (state: DownloadState, error: DownloadError?) {
@@ -124,8 +124,8 @@ package final class LiveDownload: Sendable {
         set(state: ending.state, finished: finished, isEnd: true, endedAt: ending.date)
     }
 
-    /// `isEnd`: the driver has ended, and its progress is final. `endedAt`: the date of a final state; `nil` for that of
-    /// the present one.
+    /// `isEnd`: whether the driver has ended, so that its progress is final. `endedAt`: the date of a final state; `nil` keeps
+    /// the current date.
     func set(
         state new: DownloadState, after error: DownloadError? = nil, finished: FinishedDownload? = nil,
         isEnd: Bool = false, endedAt: Date? = nil
@@ -159,7 +159,7 @@ package final class LiveDownload: Sendable {
         changes.notify()
     }
 
-    /// The result of an event, with the file's current path if the file was moved since.
+    /// The result in an event, with the file's current path if the file has been moved.
     func located(_ told: FinishedDownload) -> FinishedDownload {
         guard let finished else { return told }
         var moved = told
@@ -167,7 +167,7 @@ package final class LiveDownload: Sendable {
         return moved == finished ? moved : told
     }
 
-    /// Sets the progress of a download that the system goes on with.
+    /// Sets the progress of a download that the system continues.
     func fetched(_ completedBytes: ByteCount, of totalBytes: ByteCount?) {
         state.withLock { state in
             state.status.progress.completedBytes = completedBytes
@@ -193,7 +193,7 @@ package final class LiveDownload: Sendable {
         return true
     }
 
-    /// Resets progress, path and result before a download from zero.
+    /// Resets progress, path and result before a download that starts over.
     func forgetProgress() {
         state.withLock { state in
             state.status.progress = DownloadProgress()
@@ -215,7 +215,7 @@ package final class LiveDownload: Sendable {
         return true
     }
 
-    /// The current status and every change; `owner` is retained while the stream is read.
+    /// The current status, then every change; `owner` is retained while the stream is read.
     func updates(owner: (any Sendable)?) -> AsyncStream<DownloadStatus> {
         observers.stream(retaining: owner) {
             let status = observed
@@ -229,7 +229,7 @@ package final class LiveDownload: Sendable {
         return state.withLock { $0.status(progress) }
     }
 
-    /// Ends all changes, and finishes the observers.
+    /// Prevents further changes, and finishes the observers.
     package func close() {
         state.withLock { $0.isClosed = true }
         changes.notify()
@@ -243,7 +243,7 @@ extension LiveDownload {
     /// Everything that a handle shows now.
     var snapshot: DownloadSnapshot { listing.snapshot }
 
-    /// Everything that a list shows now, beside the place of the download.
+    /// Everything that a list shows now, except the place of the download.
     var listing: (snapshot: DownloadSnapshot, endedAt: Date?) {
         let (snapshot, endedAt, driver) = state.withLock { state in
             (
@@ -266,8 +266,8 @@ extension LiveDownload {
         }
     }
 
-    /// Applies a snapshot of the daemon, which is as new as this position of its log. Returns false if the shown state
-    /// is as new already.
+    /// Applies a snapshot from the daemon, which is current up to this position of the daemon's log. Returns false if the shown
+    /// state is already as new.
     package func show(_ new: DownloadSnapshot, asOf position: UInt64) -> Bool {
         show(new) { state in
             guard position > state.position else { return false }
@@ -279,7 +279,7 @@ extension LiveDownload {
     private func show(_ new: DownloadSnapshot, where isNewer: (inout State) -> Bool) -> Bool {
         let isShown = state.withLock { state in
             guard isNewer(&state) else { return false }
-            // The local request holds the secrets, which snapshots omit.
+            // The local request contains the secrets, which snapshots omit.
             if state.request.withoutSecrets != new.request { state.request = new.request }
             state.status = new.status
             state.finished = new.finished
@@ -291,8 +291,8 @@ extension LiveDownload {
         return true
     }
 
-    /// Applies progress of another process. Returns false, and changes nothing, unless the download is transferring
-    /// or being verified.
+    /// Applies progress from another process. Returns false, and changes nothing, unless the download is transferring or being
+    /// verified.
     @discardableResult
     package func show(_ progress: DownloadProgress) -> Bool {
         let isMoving = state.withLock { state in
@@ -307,12 +307,12 @@ extension LiveDownload {
     /// Whether the shown state is newer than this position of the daemon's log.
     package func isNewer(than position: UInt64) -> Bool { state.withLock { $0.position > position } }
 
-    /// Accepts any next snapshot of the daemon as newer, since its log has begun anew.
+    /// Accepts the next snapshot from the daemon as newer whatever its position, because the daemon's log has restarted.
     package func forgetPosition() { state.withLock { $0.position = 0 } }
 }
 
 extension LiveDownload {
-    /// Creates a download that has left the list from the event that ended it; `nil` for an event that ends nothing.
+    /// Creates the object of a download that has left the list from the event that ended it; `nil` if the event is not an end.
     ///
     /// The object is closed and in no registry; operations on it have no effect.
     convenience init?(ended event: DownloadEvent) {

@@ -1,14 +1,15 @@
 package import FerryCore
 import Synchronization
 
-/// The downloads in memory by identifier; an entry is removed when its download is released.
+/// The downloads in memory, by identifier; an entry is removed when its download is released.
 ///
-/// Its lock is the innermost: it may be acquired under any other, and nothing is called or released under it.
+/// Its lock is the innermost: it may be acquired while any other lock is held, and no code is called and no object released
+/// while it is held.
 package final class LiveRegistry: Sendable {
     private struct Entry {
         weak var live: LiveDownload?
-        /// The address of the object, valid while it is being released. A number, since Swift 6.3 confuses an
-        /// optional of a weak reference beside an `ObjectIdentifier` with `nil`.
+        /// The address of the object, valid while it is being released. A number, because Swift 6.3 mistakes an optional of a
+        /// weak reference beside an `ObjectIdentifier` for `nil`.
         let object: Int
 
         init(_ live: LiveDownload) {
@@ -53,7 +54,7 @@ package final class LiveRegistry: Sendable {
         }
     }
 
-    /// Removes the entry of a released object, unless another object has its identifier by now.
+    /// Removes the entry of a released object, unless another object now has its identifier.
     func released(_ id: DownloadID, _ object: ObjectIdentifier) {
         entries.withLock { entries in
             if entries.listed[id]?.object == Int(bitPattern: object) { entries.listed[id] = nil }

@@ -3,7 +3,7 @@ import FerryEngine
 import SystemPackage
 
 extension Paths {
-    /// Returns the path of the part file beside a final path, whose name is shortened if the final name is too long for it.
+    /// Returns the path of the part file beside a final path; its name is shortened if the final name is too long.
     package static func part(of path: String) -> String { beside(path, \.part) ?? path + DownloadPaths.partSuffix }
 
     /// Returns the path of the journal of that part file.

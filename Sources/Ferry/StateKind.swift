@@ -1,6 +1,6 @@
 public import FerryCore
 
-/// The state of a download without its details, but with the reason of a wait; for counts and filters.
+/// The state of a download without its details, but with the reason for a wait; for counts and filters.
 ///
 /// The raw values are the names in the daemon's API and in the label `state` of the metrics.
 public enum StateKind: String, Sendable, Hashable, Codable, CaseIterable {
@@ -29,7 +29,7 @@ public enum StateKind: String, Sendable, Hashable, Codable, CaseIterable {
     public init(_ state: DownloadState) {
         self =
             switch state {
-            // What a server does is not kept in a row: the queue knows it.
+            // The state of a server is not stored in a row; only the queue knows it.
             case .waiting(.slot), .waiting(.server): .waitingForSlot
             case .waiting(.network): .waitingForNetwork
             case .waiting(.retry): .waitingToRetry
@@ -49,7 +49,7 @@ public enum StateKind: String, Sendable, Hashable, Codable, CaseIterable {
     /// As ``DownloadState/isFinal``.
     package var isFinal: Bool { Self.final.contains(self) }
 
-    /// Whether the end is permanent: nothing can be resumed, and the secrets are not needed any more.
+    /// Whether the end is permanent: the download cannot be resumed, and its secrets are no longer needed.
     package var isOver: Bool { self == .completed || self == .cancelled }
 
     package static let final: Set<StateKind> = [.failed, .completed, .cancelled]

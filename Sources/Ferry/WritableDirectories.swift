@@ -2,14 +2,14 @@ import FerryCore
 import FerryEngine
 import Synchronization
 
-/// Checks that destinations are writable before the transfer. Runs off the caller's thread, which may be the main
-/// one, since a disk may not respond.
+/// Checks that destinations are writable before the transfer. Does not block the caller's thread, which may be the main thread,
+/// because a disk may not respond.
 final class WritableDirectories: Sendable {
     /// Directories found writable. They are not checked again; a later failure surfaces in the run.
     private let known = Mutex<Set<String>>([])
     private let files: FileIO
 
-    /// Bounds the cache, so that memory does not grow with the list.
+    /// Maximum size of the cache, so that memory does not grow with the list.
     private static let mostKnown = 1024
 
     // allow(single-place): has its own `FileIO`, because it is needed before there is an engine.

@@ -7,12 +7,12 @@
 ///        GET /api/v1/events              server-sent events: Events/StreamEvent
 /// ```
 ///
-/// Keys are camelCase, sizes whole bytes, durations seconds, dates RFC 3339 in UTC with milliseconds. An
-/// absent member is an unknown value. A request with an unknown member is refused; responses may get new members, so
-/// clients ignore unknown ones.
+/// Keys are camelCase, sizes are in whole bytes, durations in seconds, dates in RFC 3339 format in UTC with milliseconds. The
+/// value of an absent member is unknown. A request with an unknown member is refused; responses may get new members, so clients
+/// ignore unknown members.
 package enum FerryAPI {
-    /// The API version; clients of an incompatible one receive 426. Since 2, an event follows the state that it led to, and
-    /// what is told of a download has a position in the log of updates.
+    /// The API version; clients with an incompatible version receive 426. Since version 2, an event follows the state that it
+    /// led to, and every version of a download has a position in the log of updates.
     package static let version = 2
     /// The oldest API version that this daemon supports.
     package static let minimumVersion = 2
@@ -20,22 +20,22 @@ package enum FerryAPI {
     package static let root = "/api/v1"
     /// The default TCP port on loopback.
     package static let defaultPort = 3377
-    /// The field with the API version, in every response and in every request of a client that knows it.
+    /// The header field with the API version, in every response and in every request of a client that knows it.
     package static let versionHeader = "Ferry-Version"
-    /// The field with the session that a request is about.
+    /// The header field with the session that a request applies to.
     package static let sessionHeader = "Ferry-Session"
-    /// The field that clients send with the value `1` to receive ``HandleBody`` in responses.
+    /// The header field that clients send with the value `1` to receive ``HandleBody`` in responses.
     package static let handlesHeader = "Ferry-Handles"
-    /// The field of responses with the content of a download, for clients that receive ``HandleBody``: the boot
-    /// identifier of the daemon.
+    /// The header field with the boot identifier of the daemon, in responses with the content of a download, for clients that
+    /// receive ``HandleBody``.
     package static let bootHeader = "Ferry-Boot"
     /// The session of the command line and the web page.
     package static let defaultSession = "default"
     /// The value of `session=` for all sessions.
     package static let everySession = "all"
-    /// The session of the files of the gateway, whose names are keys and whose labels are names.
+    /// The session of the gateway's files; their file names are keys, and their labels are the names.
     package static let gatewaySession = "gateway"
-    /// The maximum number of entries in a snapshot, and of those that the daemon reads at a time.
+    /// The maximum number of entries in a snapshot, and in one read by the daemon.
     package static let mostEntries = 1000
     /// The maximum number of parallel downloads, and of connections per host.
     package static let mostAtOnce = 1000

@@ -3,11 +3,11 @@ import FerryCore
 import FerryEngine
 import Synchronization
 
-/// The durable store: an SQLite database that one process has open through one connection.
+/// The durable store: an SQLite database that a single process keeps open through a single connection.
 ///
-/// Everything runs on the connection's own thread; callers suspend without blocking theirs. Batches that arrive
-/// during a write are written together, with one sync. After a crash, the database contains all batches up to one of
-/// them, and no part of a batch.
+/// All work runs on the connection's own thread; callers suspend without blocking their threads. Batches that arrive during a
+/// write are written together, with one sync. After a crash, the database contains every batch up to a certain one, and no part
+/// of a later batch.
 package final class Catalogue: DownloadStore {
     /// The path of the database.
     package let path: String
@@ -27,7 +27,7 @@ package final class Catalogue: DownloadStore {
         self.report = report
     }
 
-    /// The number of batches that are not being written yet.
+    /// The number of batches whose writing has not begun.
     var waitingBatches: Int { writing.withLock { $0.batches.count } }
 
     // MARK: Reading
@@ -76,7 +76,7 @@ package final class Catalogue: DownloadStore {
     ) async throws(DownloadError) -> [[DownloadID]] {
         try await read { db in
             let own = "(?2 IS NULL OR session = ?2) \(Self.order)"
-            /// The identifiers of the rows with one of these texts in a column, by that text.
+            /// The identifiers of the rows that have one of these texts in a column, grouped by text.
             func rows(_ column: String, _ texts: [String]) throws -> [String: [DownloadID]] {
                 let sql =
                     "SELECT \(column), id FROM download WHERE \(column) IN (SELECT value FROM json_each(?1)) AND \(own)"
@@ -331,8 +331,8 @@ struct CatalogueBacklog {
     /// Maximum number of refused batches; beyond it, the oldest are dropped.
     static let mostRefused = 16 * maxRefused
 
-    /// Limits submitted batches after a failed write: drops progress first, then history, then the oldest. Returns
-    /// the kept batches, and the number of dropped ones that held more than progress.
+    /// Limits submitted batches after a failed write: drops progress first, then history, then the oldest. Returns the kept
+    /// batches, and the number of dropped batches that held more than progress.
     static func keeping(_ refused: [Batch]) -> (kept: [Batch], forgotten: Int) {
         guard refused.count > maxRefused else { return (refused, 0) }
         var kept = refused.filter { !$0.changes.allSatisfy(\.isProgress) }
@@ -394,14 +394,14 @@ extension Catalogue {
         // Write one by one after a failure: a batch without disk space must not fail the others.
         if write(batches, db) { return }
         for (index, batch) in batches.enumerated() where !write([batch], db, isLast: true) && batch.waiting == nil {
-            // Keep the order: later submitted batches wait with this one, and later commits fail.
+            // Keep the order: batches that were submitted later wait with this one, and later commits fail.
             let later = batches[(index + 1)...]
             for other in later where other.waiting != nil { tell(other, .failure(.isBehind(path))) }
             return keep([batch] + later.filter { $0.waiting == nil })
         }
     }
 
-    /// Writes batches in one transaction and resumes their callers. Returns false if the disk refused; then nothing
+    /// Writes batches in one transaction and resumes their callers. Returns false if the disk refused the write; then nothing
     /// is written and, unless `isLast`, no caller is resumed.
     private func write(_ batches: [CatalogueBacklog.Batch], _ db: Database, isLast: Bool = false) -> Bool {
         var results: [Result<[NumberedEvent], DownloadError>] = []

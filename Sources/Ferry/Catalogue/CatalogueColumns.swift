@@ -20,8 +20,8 @@ enum CatalogueColumns {
 
     // MARK: Writing
 
-    /// All columns of a new row, in the same order for all rows, each exactly once: an insertion would use the first
-    /// of two assignments.
+    /// All columns of a new row, in the same order for all rows. Each occurs once, because an insertion uses the first of two
+    /// assignments.
     static func assignments(_ row: CatalogueRow) throws -> [Assignment] {
         guard row.id.canBeStored else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.unusableIdentifier))
@@ -126,7 +126,7 @@ enum CatalogueColumns {
 
     /// The text form of a destination; two destinations are equal exactly if their texts are.
     static func place(_ request: DownloadRequest) -> String {
-        // A URL has no blanks.
+        // A URL contains no spaces.
         let upload = request.uploadTo.map { "upload \($0.text) " } ?? ""
         return upload + place(request.destination)
     }
@@ -135,7 +135,7 @@ enum CatalogueColumns {
         switch destination {
         case .file(let path): "file \(path)"
         case .directory(let path, .suggested): "directory \(path)"
-        // Prefixed with its length, since the name may contain any character.
+        // Prefixed with its length, because the name may contain any character.
         case .directory(let path, .exact(let name)): "name \(name.utf8.count) \(name) \(path)"
         case .part(let path): "part \(path)"
         case .stream(let descriptor): "stream \(descriptor)"
@@ -152,7 +152,7 @@ enum CatalogueColumns {
             id: DownloadID(rawValue: try row[0]), session: try row[1],
             key: QueueKey(priority: try row[2], position: try row[3]), state: state.state, name: try row[6],
             path: try row[7], part: try row[8],
-            // Limited, since an earlier version stored any size that a server sent.
+            // Limited, because an earlier version stored any size that a server sent.
             completedBytes: min(try row[9], .bound - 1),
             totalBytes: (try row[10] as ByteCount?).flatMap { $0.isSize ? $0 : nil },
             request: request.request, hasSecrets: request.hasSecrets,
@@ -168,11 +168,11 @@ enum CatalogueColumns {
     struct Unreadable: Error {}
 }
 
-/// A state as the column `details` has it; the column `state` has its kind.
+/// A state as stored in the column `details`; the column `state` contains its kind.
 private struct RowState: Codable {
     var state: DownloadState
     var pauseReason: PauseReason?
-    /// Of a waiting one; that of a failed one is in its state.
+    /// The error after which a download waits; the error of a failed download is in its state.
     var error: DownloadError?
 
     private enum CodingKeys: String, CodingKey { case pauseReason, error }
@@ -212,13 +212,13 @@ extension Row {
 }
 
 extension String {
-    /// With NUL replaced, at which SQLite would truncate the text.
+    /// The text with each NUL replaced, because SQLite would truncate the text there.
     fileprivate var storable: String {
         utf8.contains(0) ? String(map { $0 == "\0" ? "\u{fffd}" : $0 }) : self
     }
 }
 
 extension DownloadID {
-    /// Whether the identifier is not empty and has no control characters; SQLite would truncate a text at NUL.
+    /// Whether the identifier is not empty and contains no control characters; SQLite would truncate a text at NUL.
     var canBeStored: Bool { !rawValue.isEmpty && isOneLine }
 }

@@ -2,12 +2,12 @@ import FerryCore
 import FerryEngine
 import SystemPackage
 
-/// The directories of a catalogue. The database contains those of its last opening, so that the paths in it can follow
-/// when the directory for downloads is moved, as an app's container is when the app is updated.
+/// The directories of a catalogue. The database stores those of its last opening, so that its paths can be rewritten when the
+/// downloads directory has moved, as an app's container does when the app is updated.
 struct CatalogueLocation: Sendable {
     /// The directory of the catalogue, absolute.
     let state: String
-    /// The default directory for downloads, absolute, without a slash at its end.
+    /// The default directory for downloads, absolute, without a trailing slash.
     let downloads: String
 
     init(state: String, downloads: String) {
@@ -17,8 +17,8 @@ struct CatalogueLocation: Sendable {
         self.downloads = String(trimmed)
     }
 
-    /// Stores the location, and makes the paths inside the previous directory follow if it was moved. Otherwise the
-    /// directory is just another one, and every download stays where it was added.
+    /// Stores the location. If the downloads directory was moved, rewrites the paths inside the previous one. If it was merely
+    /// replaced by another directory, stored paths stay as they are.
     func store(_ db: Database, _ fileSystem: any FileSystem) throws {
         let previous = try db.first("SELECT state, downloads FROM location") { row in
             CatalogueLocation(state: try row[0], downloads: try row[1])
@@ -39,7 +39,7 @@ struct CatalogueLocation: Sendable {
         try db.run("INSERT INTO location (state, downloads) VALUES (?, ?)", [state, downloads])
     }
 
-    /// Whether the database of a closed catalogue has its location: its paths are absolute.
+    /// Returns whether the database of a closed catalogue stores a location, and so has absolute paths.
     static func isStored(_ db: Database) throws -> Bool {
         try db.first("SELECT 1 FROM sqlite_master WHERE name = 'location'") { _ in true } ?? false
     }
@@ -48,16 +48,16 @@ struct CatalogueLocation: Sendable {
         state.hasSameBytes(as: other.state) && downloads.hasSameBytes(as: other.downloads)
     }
 
-    /// Whether the previous directory for downloads is not there any more. If the catalogue was moved, a directory that this
-    /// process may not look at is another container, and gone.
+    /// Whether the previous downloads directory no longer exists. If the catalogue was moved, a directory that this process may
+    /// not access belongs to the app's previous container and counts as gone.
     private func isGone(_ previous: CatalogueLocation, _ fileSystem: any FileSystem) -> Bool {
         do throws(FileError) { return try !fileSystem.exists(FilePath(previous.downloads)) } catch {
             return error.kind == .permission && !state.hasSameBytes(as: previous.state)
         }
     }
 
-    /// Whether the previous directory for downloads has become this one: it is gone, and the catalogue was moved too
-    /// or a file of the list is here.
+    /// Whether the previous downloads directory has become this one: it is gone, and either the catalogue was moved too or the
+    /// new directory contains a file of the list.
     private func hasMoved(
         from previous: CatalogueLocation, _ db: Database, _ fileSystem: any FileSystem
     ) throws -> Bool {

@@ -41,8 +41,8 @@ struct CatalogueOpener: Sendable {
 
     // MARK: The file
 
-    /// Creates the file with mode 0600 if missing, which SQLite copies to the companion files; removes the
-    /// permissions of others from an existing one.
+    /// Creates a missing file with mode 0600; SQLite gives its companion files the same mode. Removes the permissions of others
+    /// from an existing file.
     private func prepareFile() throws {
         guard let status = try fileSystem.statusIfPresent(path) else {
             return try fileSystem.create(path, mode: 0o600).close()
@@ -55,8 +55,8 @@ struct CatalogueOpener: Sendable {
         }
     }
 
-    /// Checks the header without opening the database, which would modify the file. Returns false if it is damaged;
-    /// throws if the file is foreign or newer.
+    /// Checks the header without opening the database, which would modify the file. Returns false if the header is damaged;
+    /// throws if the file belongs to another program or to a newer version of Ferry.
     private func headerIsFine() throws -> Bool {
         guard let status = try fileSystem.statusIfPresent(path), status.kind == .regular, status.length > 0 else {
             return true
@@ -83,10 +83,10 @@ struct CatalogueOpener: Sendable {
 
     /// Renames the database and its companion files to unused names.
     private func moveAside() throws -> FilePath {
-        // The companions first: the next opening would delete a journal without its database.
+        // The companion files first, because the next opening would delete a journal without its database.
         let suffixes = ["-wal", "-shm", ""]
         var number = 1
-        // No other process takes a name in between, since this one holds the lock.
+        // No other process can use a name meanwhile, because this process holds the lock.
         while try suffixes.contains(where: { try fileSystem.exists(asidePath(number, $0)) }) { number += 1 }
         for suffix in suffixes {
             let from = FilePath(path.string + suffix)
@@ -157,11 +157,11 @@ struct CatalogueOpener: Sendable {
 }
 
 extension Catalogue {
-    /// An opened catalogue, and the condition in which it was found.
+    /// An opened catalogue, and its condition before it was opened.
     package struct Opening: Sendable {
         package let catalogue: Catalogue
-        /// Whether the catalogue was missing or unusable, so that the list may have to be rebuilt from journals.
-        /// Stays true at every opening until ``StoreChange/complete`` has been stored.
+        /// Whether the catalogue was missing or unusable, so that the list may have to be rebuilt from journals. Remains true
+        /// at every opening until ``StoreChange/complete`` has been stored.
         package let isNew: Bool
         /// The path to which a damaged catalogue was moved; `nil` if it was not damaged.
         package let damaged: String?
@@ -177,11 +177,11 @@ extension Catalogue {
 
     /// Opens or creates the catalogue in a state directory, and locks the directory.
     ///
-    /// `directory`, absolute, is the state directory; created with mode 0700 if missing. `downloads`, absolute, is the
-    /// default directory for downloads; if it was moved since the last opening, the stored paths follow. `report` receives errors of submitted batches and of entries that cannot
-    /// be applied or read. Throws `catalogue` if the catalogue is open in another process or this one, was created by
-    /// a newer Ferry, or is no catalogue; then no file has been changed. A damaged catalogue is renamed, with its
-    /// companion files.
+    /// `directory`, absolute, is the state directory; created with mode 0700 if missing. `downloads`, absolute, is the default
+    /// directory for downloads; if it was moved since the last opening, the stored paths are updated. `report` receives errors
+    /// of submitted batches and of entries that cannot be applied or read. Throws `catalogue`, and changes no file, if the
+    /// catalogue is already open in this or another process, was created by a newer version of Ferry, or if the file is not a
+    /// catalogue. A damaged catalogue is renamed, with its companion files.
     package static func open(
         // allow(single-place): the list has a queue of its own.
         directory: String, downloads: String, fileSystem: any FileSystem = LocalFileSystem(),

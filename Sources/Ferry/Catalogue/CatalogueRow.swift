@@ -35,7 +35,7 @@ package struct CatalogueRow: Sendable, Hashable {
     package var finished: FinishedDownload?
     /// The published file; during a restart, the previous one.
     package var published: PublishedFile?
-    /// A file that was about to get its final name; `nil` once the result is known.
+    /// A file before it is renamed to its final name; `nil` once the result of the rename is known.
     package var announced: PublishedFile?
     /// Consecutive attempts without progress.
     package var attempts: Int
@@ -171,8 +171,8 @@ extension CatalogueRow {
 
 /// A field of a row with its new value.
 package enum RowField: Sendable, Hashable {
-    /// A final state has its own change, ``StoreChange/end(_:_:)``. Any other state clears ``CatalogueRow/endedAt``
-    /// and `finished`; every state clears `pauseReason` and `waitError`.
+    /// The end of a run has a change of its own, ``StoreChange/end(_:_:)``. A state that is not final clears
+    /// ``CatalogueRow/endedAt`` and `finished`; every state clears `pauseReason` and `waitError`.
     case state(DownloadState)
     /// Paused for this reason, not by the user.
     case paused(PauseReason)
@@ -189,7 +189,7 @@ package enum RowField: Sendable, Hashable {
     case attempts(Int, retryAt: Date?)
     /// The part file to resume.
     case part(String?)
-    /// A file that is about to get its final name, or a new one by a move.
+    /// A file that is about to be renamed to its final name, or to be moved.
     case announced(PublishedFile?)
     /// The published file that the next run may replace.
     case published(PublishedFile?)

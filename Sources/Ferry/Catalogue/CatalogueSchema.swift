@@ -2,19 +2,19 @@
 enum CatalogueSchema {
     /// The application identifier in the file's header: `Frry`.
     static let applicationID: Int32 = 0x4672_7279
-    /// The version in the header of a complete catalogue; files with a larger one are not opened.
+    /// The version in the header of a complete catalogue; files with a higher version are not opened.
     ///
     /// A new catalogue has 0: the downloads known from journals have not been added yet.
     static let version: Int32 = 1
 
-    /// The migrations, in order; those that a catalogue has are in its table `grdb_migrations`.
+    /// The migrations, in order; the table `grdb_migrations` of a catalogue lists the migrations that were applied to it.
     static let migrations: [(name: String, apply: @Sendable (Database, _ downloads: String) throws -> Void)] = [
         ("1 downloads, events, history", { db, _ in try makeTables(db) }),
         ("2 one form", { db, _ in try joinForms(db) }),
         ("3 absolute paths", makePathsAbsolute),
     ]
 
-    /// Applies the missing migrations, each in a transaction; those behind the one called `last` are left out.
+    /// Applies the missing migrations, each in a transaction; those after the migration named `last` are omitted.
     ///
     /// `downloads` is the directory relative to which earlier versions stored paths.
     static func migrate(_ db: Database, downloads: String, upTo last: String? = nil) throws {
@@ -42,8 +42,8 @@ enum CatalogueSchema {
         return Set(try db.all("SELECT identifier FROM grdb_migrations") { row in try row[0] })
     }
 
-    /// Rows have their whole state in `details`, reasons of waits are members beside the state or event, and so are all
-    /// members of a request.
+    /// Stores the whole state of a row in `details`, and moves the reasons of waits and the parts of a request to the top level
+    /// of their JSON objects.
     private static func joinForms(_ db: Database) throws {
         try db.execute(
             """
@@ -151,7 +151,8 @@ enum CatalogueSchema {
         }
     }
 
-    /// Replaces each path in the tables with the value of an SQL expression, which `replacement` makes of the path's.
+    /// Replaces each path in the tables with the value of an SQL expression; `replacement` makes this expression from the
+    /// path's expression.
     static func replacePaths(
         _ db: Database, _ arguments: Database.Arguments, _ replacement: (_ path: String) -> String
     ) throws {
@@ -179,7 +180,7 @@ enum CatalogueSchema {
         try number("user_version", db) > 0
     }
 
-    /// Part of the transaction, as the header is on a database page.
+    /// Part of the transaction, because the header is on a database page.
     static func setComplete(_ db: Database) throws { try db.execute("PRAGMA user_version = \(version)") }
 
     /// A number in the header of the file.

@@ -1,6 +1,6 @@
 import CSQLite
 
-/// A value that a column may have, and that a statement takes as an argument.
+/// A value of a column, or an argument of a statement.
 protocol ColumnValue {
     /// Binds the value to a parameter, counted from 1; returns SQLite's result code.
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32
@@ -46,7 +46,7 @@ extension Double: ColumnValue {
 }
 
 extension String: ColumnValue {
-    /// Binds the text up to its first NUL, at which SQLite's functions would stop.
+    /// Binds the text up to its first NUL, where SQLite's functions would stop.
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
         // SQLITE_TRANSIENT, a cast that Swift does not import: SQLite copies the text.
         let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

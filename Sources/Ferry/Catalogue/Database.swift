@@ -11,7 +11,7 @@ final class Database {
     private var connection: OpaquePointer?
     private var statements: [String: Statement] = [:]
 
-    /// Opens a database; one that may be written is created if missing. Statements wait up to 5 s for the locks of other
+    /// Opens a database; creates a missing one if it may be written. Statements wait up to 5 s for the locks of other
     /// connections.
     init(path: String, _ access: Access = .readWrite) throws {
         connection = try Self.open(path, access)
@@ -23,17 +23,17 @@ final class Database {
     private static func open(_ path: String, _ access: Access) throws -> OpaquePointer {
         let mode = access == .readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         var connection: OpaquePointer?
-        // One thread at a time uses a connection: it needs no mutex of its own.
+        // Only one thread at a time uses a connection, so it needs no mutex of its own.
         let code = sqlite3_open_v2(path, &connection, mode | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let connection else {
-            // A connection that could not open its file has the error, and must be closed as well.
+            // A connection that could not open its file holds the error, and must be closed too.
             defer { sqlite3_close(connection) }
             throw DatabaseError(code: code, connection)
         }
         return connection
     }
 
-    /// Closes the connection; it must not be used any more.
+    /// Closes the connection, which must not be used afterwards.
     func close() throws {
         statements = [:]
         let code = sqlite3_close(connection)
@@ -85,7 +85,7 @@ final class Database {
     private func withStatement<Value>(
         _ sql: String, _ arguments: Arguments, _ body: (Statement) throws -> Value
     ) throws -> Value {
-        // Taken out while it runs, so that a query within a query of the same text gets a statement of its own.
+        // Removed from the cache while it runs, so that a nested query with the same text gets a statement of its own.
         let statement = try statements.removeValue(forKey: sql) ?? Statement(sql, connection)
         defer {
             statement.reset()
@@ -105,7 +105,7 @@ final class Database {
             try execute("COMMIT")
             return value
         } catch {
-            // Some errors, such as that of a full disk, roll back by themselves.
+            // Some errors, such as a full disk, roll back automatically.
             if isInTransaction { try? execute("ROLLBACK") }
             throw error
         }

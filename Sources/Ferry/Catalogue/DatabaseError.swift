@@ -11,7 +11,7 @@ struct DatabaseError: Error, CustomStringConvertible {
         self.message = message
     }
 
-    /// The latest error of a connection, which is `nil` if there was no memory for it.
+    /// The latest error of a connection; the connection is `nil` if there was no memory for it.
     init(code: Int32, _ connection: OpaquePointer?) {
         let message: UnsafePointer<CChar>? = connection == nil ? sqlite3_errstr(code) : sqlite3_errmsg(connection)
         self.init(code: code, message: message.map { String(cString: $0) } ?? "no reason given")
@@ -27,7 +27,7 @@ struct DatabaseError: Error, CustomStringConvertible {
 }
 
 extension DatabaseError {
-    /// Whether the disk has no room.
+    /// Whether the disk is full.
     var isOfSpace: Bool { primaryCode == SQLITE_FULL }
 
     /// Whether the database is damaged and must be replaced.

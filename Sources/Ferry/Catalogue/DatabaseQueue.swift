@@ -1,6 +1,6 @@
 import Dispatch
 
-/// The queue on which a connection is used.
+/// The serial queue on which a connection is used.
 final class DatabaseQueue: Sendable {
     private let queue = DispatchQueue(label: "Ferry.Catalogue")
     // SAFETY: used on `queue` alone, and by the deinit of the last owner.
@@ -12,10 +12,10 @@ final class DatabaseQueue: Sendable {
         self.metrics = metrics
     }
 
-    /// What is done with the database.
+    /// How an operation uses the database.
     enum Operation { case read, write }
 
-    /// Executes `body` behind what was scheduled before; it must not keep the connection.
+    /// Executes `body` after everything scheduled before; `body` must not keep the connection.
     func async(_ operation: Operation, _ body: @escaping @Sendable (Database) -> Void) {
         let scheduled = ContinuousClock.now
         queue.async {
@@ -24,7 +24,7 @@ final class DatabaseQueue: Sendable {
         }
     }
 
-    /// Executes `body` behind what was scheduled before, and blocks until it has returned.
+    /// Executes `body` after everything scheduled before, and blocks until `body` has returned.
     func sync<Value>(_ body: (Database) throws -> Value) rethrows -> Value {
         try queue.sync { try body(database) }
     }

@@ -2,7 +2,7 @@ import FerryCore
 import HTTPTypes
 
 extension DownloadRequest {
-    /// The host in the index of the list.
+    /// The host by which the list is indexed: that of the proxy, else that of the first source.
     var indexedHost: String { connection.proxy?.server?.host ?? sources.first?.host ?? "" }
 
     /// The request as stored in a row: without secrets, and without the properties that have columns of their own.
@@ -18,8 +18,8 @@ extension DownloadRequest {
         return stored
     }
 
-    /// The stored request with its secrets. Secrets of removed sources are omitted, and none is sent to another origin
-    /// than it was given for, even if the URLs are different now: those of a rebuilt list come from journals.
+    /// The stored request with its secrets. Secrets of removed sources are omitted. No secret is sent to an origin other than
+    /// the one it was given for, even if the URLs have changed; the URLs of a rebuilt list come from journals.
     package func join(_ secrets: Secrets?) -> DownloadRequest {
         guard let secrets else { return self }
         var request = self
@@ -36,7 +36,7 @@ extension DownloadRequest {
         // allow(secrets): as above.
         request.credentials = secrets.credentials
         request.checksumList = checksumList?.with(secrets.checksumList)
-        // Another proxy than the one that they were given for does not get the credentials.
+        // Proxy credentials are restored only for the proxy that they were given for.
         if let proxy = secrets.proxy, connection.proxy == proxy.withoutCredentials { request.connection.proxy = proxy }
         // allow(secrets): each cookie has its host.
         request.connection.cookies = secrets.cookies
@@ -63,7 +63,7 @@ extension Secrets {
     }
 }
 
-/// A request as the column `request` has it: with members that no client may send.
+/// A request as stored in the column `request`, with members that no client may send.
 struct RequestColumn: Codable {
     var request: DownloadRequest
     var hasSecrets: Bool

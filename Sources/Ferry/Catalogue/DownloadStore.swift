@@ -4,7 +4,7 @@
 /// all batches of earlier calls. No method blocks the caller's thread. After ``close()`` every method throws
 /// ``DownloadError/Code/shutDown``.
 ///
-/// *List order* is that of ``QueueKey``, and by identifier where two keys are equal.
+/// *List order* is the order of ``QueueKey``, then by identifier.
 package protocol DownloadStore: Sendable {
     // MARK: Reading
 
@@ -17,7 +17,7 @@ package protocol DownloadStore: Sendable {
     /// The rows of these downloads, in the order of `ids`; those that are not listed are omitted.
     func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow]
 
-    /// At most `limit` rows that match the filter, from index `offset` on, in the given order.
+    /// At most `limit` rows that match the filter, starting at index `offset`, in the given order.
     func page(
         _ filter: RowFilter, order: RowOrder, offset: Int, limit: Int
     ) async throws(DownloadError) -> [CatalogueRow]
@@ -25,11 +25,12 @@ package protocol DownloadStore: Sendable {
     /// The identifiers of all rows that match the filter, in the given order.
     func identifiers(_ filter: RowFilter, order: RowOrder) async throws(DownloadError) -> [DownloadID]
 
-    /// The downloads that each word of a user means: the one with this identifier; without it, those with this name;
-    /// without any, those whose identifier begins so. In list order; of one session, or with `nil` of any.
+    /// The downloads that match each word that a user typed: the one with this identifier; if there is none, those with this
+    /// name; if there are none either, those whose identifier starts with the word. In list order; for one session, or with
+    /// `nil` for any.
     func identifiers(of words: [String], session: String?) async throws(DownloadError) -> [[DownloadID]]
 
-    /// The neighbours that a download would have at a placement, both within its priority.
+    /// The neighbours that a download would have at a placement, both with its priority.
     func gap(_ placement: PlacementPlanner.Placement, for place: QueuePlace) async throws(DownloadError) -> QueueGap
 
     /// The identifier at an index, from 0, among all other downloads of the same priority, in list order; `nil` past
@@ -42,11 +43,11 @@ package protocol DownloadStore: Sendable {
     /// The rows whose first source is exactly this text (``DownloadURL/text``), in list order.
     func rows(url: String) async throws(DownloadError) -> [CatalogueRow]
 
-    /// For each request, the listed downloads with the same sources and destination, in list order; of one session,
-    /// or with `nil` of any.
+    /// For each request, the listed downloads with the same sources and destination, in list order; for one session, or with
+    /// `nil` for any.
     func duplicates(of requests: [DownloadRequest], session: String?) async throws(DownloadError) -> [[DownloadID]]
 
-    /// The number of a session's downloads and their bytes, by state; with `nil` of all sessions.
+    /// The number of a session's downloads and their bytes, by state; with `nil`, of all sessions.
     func totals(session: String?) async throws(DownloadError) -> StoreTotals
 
     /// Unacknowledged events of ended downloads with numbers above `number`, in order, at most `limit`.
@@ -65,8 +66,8 @@ package protocol DownloadStore: Sendable {
 
     /// Writes a batch and returns once it is durable; returns the numbered events of ended downloads.
     ///
-    /// Throws `duplicate` if an identifier is listed already, `diskFull`, or `catalogue` with the database's error;
-    /// then nothing of the batch is stored. Cancellation of the task has no effect.
+    /// Throws `duplicate` if an identifier is already listed, `diskFull`, or `catalogue` with the database's error; then no
+    /// part of the batch is stored. Cancellation of the task has no effect.
     @discardableResult
     func commit(_ changes: [StoreChange]) async throws(DownloadError) -> [NumberedEvent]
 
@@ -88,12 +89,12 @@ extension DownloadStore {
         try await identifiers(filter, order: .queue)
     }
 
-    /// As ``duplicates(of:session:)``, of any session.
+    /// As ``duplicates(of:session:)``, for any session.
     package func duplicates(of requests: [DownloadRequest]) async throws(DownloadError) -> [[DownloadID]] {
         try await duplicates(of: requests, session: nil)
     }
 
-    /// As ``totals(session:)``, of all sessions.
+    /// As ``totals(session:)``, for all sessions.
     package func totals() async throws(DownloadError) -> StoreTotals { try await totals(session: nil) }
 
     /// Removes an event that the app has handled; durable on return.
@@ -102,17 +103,17 @@ extension DownloadStore {
 
 /// One change of a store.
 package enum StoreChange: Sendable, Hashable {
-    /// Lists rows: all, or none if an identifier is listed already.
+    /// Adds rows to the list: all of them, or none if an identifier is already listed.
     case insert([CatalogueRow])
     /// Sets fields of one download.
     case update(DownloadID, [RowField])
     /// Sets positions in the list.
     case keys([KeyChange])
-    /// Ends a run: state, date, file and the numbered event.
+    /// Stores the end of a run: state, date, file and the numbered event.
     case end(DownloadID, Ending)
     /// Appends to the download's history.
     case record(DownloadEvent)
-    /// Removes downloads and their histories from the list; numbered events stay until they are acknowledged.
+    /// Removes downloads and their histories from the list; numbered events remain until they are acknowledged.
     case remove([DownloadID])
     /// Removes a numbered event that the app has handled.
     case acknowledge(Int64)

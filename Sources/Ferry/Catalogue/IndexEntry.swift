@@ -6,22 +6,22 @@ package import FerryEngine
     package import struct Foundation.Date
 #endif
 
-/// The fields that the queue keeps of every listed download; few, since there may be 100,000 downloads.
+/// The fields that the queue keeps for every listed download; few, because there may be 100,000 downloads.
 package struct IndexEntry: Sendable, Hashable {
     package var id: DownloadID
     package var key: QueueKey
     package var kind: StateKind
     /// The networks that the download may use.
     package var network: NetworkRule
-    /// The host of the download's own proxy, else of its first source, one string shared by all entries of a host; empty
-    /// if there is none.
+    /// The host of the download's own proxy, otherwise of its first source; empty if there is none. All entries of a host share
+    /// one string.
     package var host: String
-    /// The session that added the download, one string shared by all entries of a session.
+    /// The session that added the download. All entries of a session share one string.
     package var session: String
-    /// The later one of the next attempt and the earliest start; for a failed download, the next attempt alone, for a
-    /// paused one, the earliest start alone. `nil` for at once, or never.
+    /// The later of the next attempt and the earliest start; only the next attempt for a failed download, only the earliest
+    /// start for a paused one. `nil` if the download may run at once, or never by itself.
     package var wakeAt: Date?
-    /// Whether a completed download may still have its journal, or its file was being moved.
+    /// Whether a completed download may still have a journal, or the move of its file has not been finished.
     package var leavesJournal: Bool
 
     package init(
@@ -49,16 +49,16 @@ package struct IndexEntry: Sendable, Hashable {
 /// The end of a download.
 package struct Ending: Sendable, Hashable {
     package enum Outcome: Sendable, Hashable {
-        /// With the published file; `nil` if there is none (a stream).
+        /// With the published file; `nil` for a stream.
         case completed(FinishedDownload, PublishedFile?)
         case failed(DownloadError)
         case cancelled
     }
     package var outcome: Outcome
     package var date: Date
-    /// Keep a numbered event until the app has acknowledged it.
+    /// Whether a numbered event is kept until the app has acknowledged it.
     package var isNumbered: Bool
-    /// The completed download's journal still exists; the part file stays recorded until it is removed.
+    /// Whether the journal of the completed download still exists; the part file remains recorded until the journal is removed.
     package var leavesJournal = false
 
     package init(_ outcome: Outcome, at date: Date, isNumbered: Bool = true) {

@@ -3,8 +3,8 @@
     import Dispatch
     import Security
 
-    /// Keeps the secrets of unfinished downloads in the Keychain: on this device only, accessible from its first unlocking after
-    /// a start on, so that a wake in the background has them.
+    /// Stores the secrets of unfinished downloads in the Keychain: on this device only, and accessible after the first unlock
+    /// following a restart, so that they are available when the system launches the app in the background.
     ///
     /// ```swift
     /// configuration.secretStorage = KeychainSecrets(service: "com.example.app.downloads")
@@ -14,7 +14,7 @@
     public struct KeychainSecrets: SecretStorage {
         /// An error of the Keychain.
         public struct Failure: Error, Sendable, Hashable {
-            /// The status that it has returned, such as `errSecInteractionNotAllowed` before the first unlocking.
+            /// The status code that the Keychain returned, such as `errSecInteractionNotAllowed` before the first unlock.
             public let status: Int32
         }
 
@@ -23,7 +23,7 @@
         private let accessGroup: String?
 
         /// - Parameters:
-        ///   - service: The name of the service of all items; they are told apart by their accounts.
+        ///   - service: The service name of all items, which differ by their accounts.
         ///   - accessGroup: The access group of the items; `nil` for the app's own.
         public init(service: String, accessGroup: String? = nil) {
             self.service = service
@@ -94,7 +94,7 @@
             if status != errSecSuccess { throw Failure(status: status) }
         }
 
-        /// Calls the Keychain, which blocks, on a queue.
+        /// Calls the Keychain, whose functions block, on a queue.
         private func run<Value: Sendable>(_ body: @escaping @Sendable (Self) throws -> Value) async throws -> Value {
             try await withCheckedThrowingContinuation { continuation in
                 Self.queue.async { continuation.resume(with: Result { try body(self) }) }

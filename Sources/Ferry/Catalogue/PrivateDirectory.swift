@@ -6,8 +6,8 @@ struct PrivateDirectory {
     let path: FilePath
     let fileSystem: any FileSystem
 
-    /// Creates the directory and its parents if missing. An existing directory is made private if it is empty or
-    /// contains a catalogue; the mode of any other directory is left to its owner.
+    /// Creates the directory and its parents if missing. An existing directory is made private if it is empty or contains a
+    /// catalogue; the mode of any other directory is not changed.
     func prepare() throws {
         if let status = try fileSystem.statusIfPresent(path) {
             let names = try fileSystem.list(path)
@@ -20,7 +20,7 @@ struct PrivateDirectory {
         try close()
     }
 
-    /// Sets mode 0700, and when its files are accessible.
+    /// Sets mode 0700, and the data protection class of the files in it.
     func close() throws {
         let directory = try fileSystem.open(path, .readOnly)
         defer { directory.close() }

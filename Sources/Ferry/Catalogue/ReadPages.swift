@@ -1,4 +1,4 @@
-/// A cache of pages and counts of the list, valid until the next write, since a displayed list is read repeatedly.
+/// A cache of pages and counts of the list, valid until the next write; a displayed list is read repeatedly.
 struct ReadPages {
     struct Page: Hashable {
         let filter: RowFilter
@@ -7,7 +7,7 @@ struct ReadPages {
         let limit: Int
     }
 
-    /// Maximum number of cached rows in all; larger pages are not cached.
+    /// Maximum total number of cached rows; larger pages are not cached.
     static let mostRows = 1000
     private static let mostCounts = 64
 

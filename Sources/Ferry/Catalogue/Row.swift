@@ -6,7 +6,7 @@ struct Row: ~Copyable {
 
     init(_ statement: OpaquePointer) { self.statement = statement }
 
-    /// The value of a column; throws if it is NULL or of another type than expected.
+    /// The value of a column; throws if it is NULL or of an unexpected type.
     subscript<Value: ColumnValue>(_ index: Int32) -> Value {
         get throws {
             guard let value = Value.read(statement, at: index) else {

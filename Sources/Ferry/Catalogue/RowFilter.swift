@@ -6,7 +6,8 @@ package struct RowFilter: Sendable, Hashable {
     package var kinds: Set<StateKind>?
     /// Match only these downloads; `nil` for any.
     package var ids: Set<DownloadID>?
-    /// Match only downloads that may have files: that have a path, or had one before they were restarted; by default all.
+    /// Match only downloads that may have files, because they have a path or had one before they were restarted; by default
+    /// all.
     package var hasFiles = false
     /// Match only downloads of one session; `nil` for any.
     package var session: String?
@@ -40,7 +41,7 @@ package struct RowFilter: Sendable, Hashable {
         }
     }
 
-    /// Folds ASCII case, as LIKE of SQLite does, which compares byte by byte.
+    /// Folds ASCII case, as SQLite's LIKE does, which compares byte by byte.
     private static func plain(_ text: String) -> [UInt8] {
         text.utf8.map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
     }
@@ -74,12 +75,12 @@ extension RowFilter {
         }
     }
 
-    /// The search text as pattern of LIKE.
+    /// The search text as a LIKE pattern.
     private var pattern: String? {
         guard let search, !search.isEmpty else { return nil }
         var pattern = "%"
         for scalar in search.unicodeScalars {
-            // Stored texts contain no NUL, at which the pattern would end.
+            // Stored texts contain no NUL, and the pattern would end there.
             if scalar == "\0" { return "" }
             if scalar == "%" || scalar == "_" || scalar == "\\" { pattern += "\\" }
             pattern.unicodeScalars.append(scalar)
@@ -119,7 +120,7 @@ package struct RowOrder: Sendable, Hashable {
     /// List order.
     package static let queue = RowOrder(.queue)
 
-    /// Whether a row precedes another in this order alone; `nil` if they compare equal.
+    /// Whether a row precedes another in this order, without list order; `nil` if they compare equal.
     func isBefore(_ left: CatalogueRow, _ right: CatalogueRow) -> Bool? {
         switch column {
         case .queue: return nil

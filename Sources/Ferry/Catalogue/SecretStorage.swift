@@ -4,24 +4,24 @@
     public import Foundation
 #endif
 
-/// Where the secrets of unfinished downloads are stored in place of Ferry's files: passwords, cookies, secret headers.
+/// A storage for the secrets of unfinished downloads (passwords, cookies, secret headers), used in place of Ferry's files.
 ///
-/// On Apple's systems `KeychainSecrets` is one. Ferry stores one value for each download that has secrets, and removes it when the
-/// download has ended. A key consists of the identifier of the list, `/` and that of the download. The calls of one manager
-/// for one key come one after another; those for others come from any task.
+/// On Apple's systems `KeychainSecrets` conforms to it. Ferry stores one value for each download that has secrets, and removes
+/// it when the download has ended. A key consists of the identifier of the list, `/` and the identifier of the download. A
+/// manager's calls for the same key are serialized; calls for different keys may be concurrent.
 ///
 /// ```swift
 /// var configuration = DownloadManager.Configuration.default(identifier: "com.example.app", directory: folder)
 /// configuration.secretStorage = VaultOfTheApp()
 /// ```
 public protocol SecretStorage: Sendable {
-    /// Stores a value, durable on return, in place of an earlier one.
+    /// Stores a value, which replaces an earlier one; durable on return.
     func store(_ value: Data, for key: String) async throws
 
-    /// The value of a key; `nil` if there is none. An error makes the download fail or wait, and its bytes are kept.
+    /// The value of a key; `nil` if there is none. After an error the download fails or waits, and keeps its bytes.
     func value(for key: String) async throws -> Data?
 
-    /// Removes the value of a key; a missing one is no error.
+    /// Removes the value of a key; a missing value is not an error.
     func removeValue(for key: String) async throws
 
     /// All keys that begin with `prefix`.

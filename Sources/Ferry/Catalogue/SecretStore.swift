@@ -12,14 +12,14 @@ import SystemPackage
 
 /// Keeps secrets on disk, one file of mode 0600 for each download in a directory of mode 0700.
 ///
-/// A file is written under a draft name, synced and renamed, so that it is always either the old or the new one.
-/// Callers suspend without blocking their threads.
+/// A file is written under a draft name, synced and renamed, so that it always has either the old or the new content. Callers
+/// suspend without blocking their threads.
 package final class SecretStore: SecretVault {
     private let directory: FilePath
     private let fileSystem: any FileSystem
     private let queue = DispatchQueue(label: "Ferry.SecretStore", qos: .userInitiated)
 
-    /// Uses a directory (absolute path) for secrets alone; it is created with the first of them.
+    /// Uses a directory (absolute path) for secrets only; the directory is created when the first secret is stored.
     // allow(single-place): the secrets have a queue of their own.
     package init(directory: String, fileSystem: any FileSystem = LocalFileSystem()) {
         self.directory = FilePath(directory)
@@ -108,15 +108,15 @@ package final class SecretStore: SecretVault {
         return try SecretText.secrets(of: id, in: Data(try file.read(0..<length)))
     }
 
-    /// An error that never contains the contents of a file.
+    /// An error that never includes the contents of a file.
     private static func failure(_ error: any Error, _ message: ErrorPhrase) -> DownloadError {
         guard let error = error as? FileError else { return SecretText.unreadable(message) }
         return DownloadError(error.kind == .noSpace ? .diskFull : .disk, message, underlying: error.message)
     }
 }
 
-/// The storage of secrets while their downloads need them: ``SecretMemory``, on disk ``SecretStore``, or that of the app
-/// through ``StoredSecrets``.
+/// The storage of secrets while their downloads need them: ``SecretMemory``, ``SecretStore`` on disk, or ``StoredSecrets`` for
+/// a storage of the app.
 package protocol SecretVault: Sendable {
     /// Stores secrets, durable on return; empty secrets are removed.
     func keep(_ secrets: [DownloadID: Secrets]) async throws(DownloadError)
@@ -124,7 +124,7 @@ package protocol SecretVault: Sendable {
     /// The secrets of a download; `nil` if there are none.
     func secrets(of id: DownloadID) async throws(DownloadError) -> Secrets?
 
-    /// Removes secrets; missing ones are no error.
+    /// Removes secrets; missing ones are not an error.
     func remove(_ ids: [DownloadID]) async
 
     /// Removes all secrets except those of `ids`, such as those left by a crash.
@@ -161,8 +161,8 @@ enum SecretFileName {
     /// The suffix of a file that is being written.
     static let draftSuffix = ReservedName.draft.text
 
-    /// A name that is valid and unique on every file system, also on case-insensitive ones: keeps lower-case letters,
-    /// digits, `-` and `_`, and encodes other bytes as `%xx`. An empty or too long name becomes `~` and a hash.
+    /// A name that is valid and unique on every file system, including case-insensitive ones. Keeps lower-case letters, digits,
+    /// `-` and `_`, and encodes other bytes as `%xx`. An empty or too long name becomes `~` and a hash.
     static func make(_ id: DownloadID) -> String {
         var name: [UInt8] = []
         for byte in id.rawValue.utf8 {

@@ -20,21 +20,21 @@ struct SecretText: Codable {
 
     enum Unreadable: Error { case tooLong, newerVersion }
 
-    /// The text of a download's secrets, which can be read back.
+    /// Encodes a download's secrets. Throws `tooLong` if the text would exceed the size that can be read back.
     static func data(_ secrets: Secrets, of id: DownloadID) throws -> Data {
         let data = try StoredText.data(SecretText(id: id.rawValue, secrets: secrets))
         guard data.count <= maxBytes else { throw Unreadable.tooLong }
         return data
     }
 
-    /// The secrets in a text; `nil` if it is of another download.
+    /// The secrets in a text; `nil` if the text belongs to another download.
     static func secrets(of id: DownloadID, in data: Data) throws -> Secrets? {
         guard data.count <= maxBytes else { throw Unreadable.tooLong }
         let text = try StoredText.value(SecretText.self, data)
         return text.id == id.rawValue ? text.secrets : nil
     }
 
-    /// The error of a text that cannot be read; it never contains the text.
+    /// The error for a text that cannot be read; it never includes the text.
     static func unreadable(_ message: ErrorPhrase) -> DownloadError {
         DownloadError(
             .credentials, message, suggestion: ErrorPhrase(.giveAgain),

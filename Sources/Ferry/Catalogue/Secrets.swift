@@ -1,13 +1,13 @@
-/// The parts of a request that only a ``SecretVault`` may store: user info, passwords, also that of a proxy, cookies,
-/// and every header except Accept, Accept-Language, User-Agent and Referer.
+/// The parts of a request that only a ``SecretVault`` may store: user info, passwords (including a proxy's), cookies, and every
+/// header except Accept, Accept-Language, User-Agent and Referer.
 package struct Secrets: Sendable, Hashable {
     /// The credentials of the request.
     package var credentials: Credentials?
-    /// The origin to which credentials and headers may be sent; `nil` if an older version has not stored it.
+    /// The origin to which credentials and headers may be sent; `nil` if an older version did not store it.
     package var home: Origin?
     /// The user info of the sources, by their index.
     package var sources: [Int: Credentials]
-    /// The origins of those sources, by the same index; without those that an older version has not stored.
+    /// The origins of those sources, by the same index, except those that an older version did not store.
     package var origins: [Int: Origin] = [:]
     /// The user info of the URL of the checksum list.
     package var checksumList: Credentials?

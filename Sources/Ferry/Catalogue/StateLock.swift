@@ -8,10 +8,10 @@ import SystemPackage
     import Foundation
 #endif
 
-/// The lock on a state directory: a lock file that one open file description at a time holds, over all processes.
+/// The lock on a state directory: a lock file that only one open file description at a time can lock, across all processes.
 ///
-/// The system releases the lock when the process ends, for any reason. The file stays; it contains the owner's
-/// process identifier.
+/// The system releases the lock when the process ends, for any reason. The file remains; it contains the owner's process
+/// identifier.
 final class StateLock: Sendable {
     private let file: any File
 
@@ -19,7 +19,7 @@ final class StateLock: Sendable {
 
     /// Acquires the lock; throws at once if it is held, by another process or by this one.
     static func take(_ path: FilePath, _ fileSystem: any FileSystem) throws -> StateLock {
-        // The file may be removed between open and lock; then the lock excludes no other process.
+        // The file may be removed between open and lock; then the lock would not exclude other processes.
         var attempts = 0
         while true {
             let file = try open(path, fileSystem)
@@ -36,7 +36,7 @@ final class StateLock: Sendable {
         }
     }
 
-    /// Releases the lock; deinit does so too.
+    /// Releases the lock, as does deinit.
     func release() { file.close() }
 
     deinit { release() }

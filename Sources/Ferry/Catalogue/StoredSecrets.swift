@@ -1,14 +1,14 @@
 import FerryCore
 
-/// Keeps secrets in the storage of the app. Those that an earlier process has kept in files move there when they are needed.
+/// Keeps secrets in the app's storage. Secrets that an earlier process stored in files are moved there when they are needed.
 final class StoredSecrets: SecretVault {
     private let storage: any SecretStorage
     private let prefix: String
     private let files: SecretStore
 
     /// - Parameters:
-    ///   - identifier: The name of the list, which has no `/`: several lists may share a storage.
-    ///   - files: The files that were used without a storage.
+    ///   - identifier: The name of the list, which contains no `/`; several lists may share a storage.
+    ///   - files: The files that were used before the app set a storage.
     init(_ storage: any SecretStorage, list identifier: String, files: SecretStore) {
         self.storage = storage
         self.files = files
@@ -35,7 +35,7 @@ final class StoredSecrets: SecretVault {
             if let value = try await storage.value(for: key(id)) { return try SecretText.secrets(of: id, in: value) }
         } catch { throw Self.failure(error, ErrorPhrase(.secretsUnread, "\(id)")) }
         guard let old = try await files.secrets(of: id) else { return nil }
-        // Otherwise they stay in their file until the next time.
+        // After an error, they remain in their file until they are needed again.
         try? await keep([id: old])
         return old
     }
@@ -54,7 +54,8 @@ final class StoredSecrets: SecretVault {
         await files.sweep(keeping: ids)
     }
 
-    /// An error of the storage. Its description is that of the app, and may have the value in it: only its type is told.
+    /// An error of the storage. Only its type is reported, because its description comes from the app and may contain the
+    /// secret.
     private static func failure(_ error: any Error, _ message: ErrorPhrase) -> DownloadError {
         if error is SecretText.Unreadable || error is DecodingError || error is EncodingError {
             return SecretText.unreadable(message)

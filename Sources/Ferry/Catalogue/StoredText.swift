@@ -34,13 +34,12 @@ enum StoredText {
 }
 
 extension Date {
-    /// Seconds since 1970, with NaN replaced by 0 and the magnitude limited to 1e12 (the year 33658), which JSON can
-    /// hold.
+    /// Seconds since 1970, with NaN replaced by 0 and the magnitude limited to 1e12 (the year 33658), which JSON can represent.
     var storedSeconds: Double {
         let seconds = timeIntervalSince1970
         return seconds.isNaN ? 0 : min(max(seconds, -1e12), 1e12)
     }
 
-    /// The date as it is read from the store, so that it is the same for readers and for listeners.
+    /// The date as it is read back from the store, so that readers and listeners get the same value.
     var asStored: Date { Date(timeIntervalSince1970: storedSeconds) }
 }

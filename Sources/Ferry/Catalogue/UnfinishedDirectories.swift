@@ -9,7 +9,7 @@ import SystemPackage
 
 /// The directories of a list's unfinished downloads, read while the list is closed, without changing it.
 package enum UnfinishedDirectories {
-    /// The directories, absolute; `nil` if there is no list, or it is unreadable or incomplete.
+    /// The directories, absolute; `nil` if the list is missing, unreadable or incomplete.
     ///
     /// `state` is the directory of the catalogue.
     package static func read(state: String) -> [String]? {
@@ -19,7 +19,7 @@ package enum UnfinishedDirectories {
             let database = try Database(path: path, .readOnly)
             guard try CatalogueSchema.isComplete(database), try CatalogueLocation.isStored(database) else { return nil }
             let over = StateKind.allCases.filter(\.isOver).map { "'\($0.rawValue)'" }.joined(separator: ", ")
-            // One row of each destination suffices.
+            // One row for each destination suffices.
             let sql = """
                 SELECT \(CatalogueColumns.selection) FROM download WHERE state NOT IN (\(over)) GROUP BY place
                 """

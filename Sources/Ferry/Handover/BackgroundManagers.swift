@@ -1,11 +1,11 @@
 import Synchronization
 
-/// The managers of this process whose downloads go on in the background, by their identifiers.
+/// The managers of this process whose downloads continue in the background, by identifier.
 enum BackgroundManagers {
     private struct Weak: Sendable { weak var scheduler: Scheduler? }
     private static let all = Mutex<[String: Weak]>([:])
 
-    /// Lists a manager that is new; a later one with the same identifier takes its place.
+    /// Registers a new manager; it replaces an earlier one with the same identifier.
     static func register(_ scheduler: Scheduler) {
         let configuration = scheduler.configuration
         guard configuration.backgroundTransfer != nil, configuration.storage.isKept,

@@ -3,9 +3,9 @@
     import Foundation
     import Dispatch
 
-    /// What the system offers to an app that is about to be suspended.
+    /// The system's services for an app that is about to be suspended.
     enum BackgroundSession {
-        /// Makes the sessions of a manager; `nil` for a list that is not kept.
+        /// Makes the session of a manager; `nil` if the manager does not store its list.
         static func make(
             for configuration: DownloadManager.Configuration
         ) -> @Sendable (BackgroundTransfer) -> (any SystemTransferSession)? {
@@ -15,13 +15,13 @@
             return { URLSessionTransfers.session(identifier, $0) }
         }
 
-        /// Calls the body, and asks the system not to suspend the process meanwhile.
+        /// Calls `body`, and asks the system not to suspend the process meanwhile.
         static func expiringActivity(_ body: () async -> Void) async {
             #if os(macOS)
                 await body()
             #else
                 let isDone = DispatchSemaphore(value: 0)
-                // The system calls the block on a thread of its own: to begin, and again when the time is over.
+                // The system calls the block on a separate thread: first to begin, and again when the time has expired.
                 ProcessInfo.processInfo.performExpiringActivity(withReason: "Ferry") { isExpired in
                     if isExpired { isDone.signal() } else { isDone.wait() }
                 }

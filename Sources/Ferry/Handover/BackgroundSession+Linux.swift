@@ -1,7 +1,7 @@
 #if os(Linux)
     import FerryEngine
 
-    /// No service of this system transfers for an app.
+    /// This system has no service that transfers for an app.
     enum BackgroundSession {
         static func make(
             for configuration: DownloadManager.Configuration
@@ -9,7 +9,7 @@
             { _ in nil }
         }
 
-        /// Calls the body: no app is suspended.
+        /// Calls `body`; this system does not suspend apps.
         static func expiringActivity(_ body: () async -> Void) async { await body() }
     }
 #endif

@@ -1,33 +1,33 @@
 import FerryCore
 
-/// How the downloads of a suspended app go on: the system fetches what is missing of them, and every byte that it brings
-/// is checked before it counts.
+/// How the downloads of a suspended app continue: the system fetches their missing bytes, and everything that it delivers is
+/// checked before it is used.
 ///
 /// ```swift
 /// let manager = DownloadManager(
 ///     .default(identifier: "com.example.app", directory: downloads).continuingInBackground())
 /// ```
 ///
-/// On Apple's systems this is a background session of `URLSession` with the manager's identifier. Elsewhere there is no such
-/// service, and a suspended manager only rests.
+/// On Apple's systems this is a background session of `URLSession` with the manager's identifier. On other systems there is no
+/// such service, and the downloads of a suspended manager stop.
 public struct BackgroundTransfer: Sendable, Hashable {
-    /// Lets the system choose the time of transfers, for instance on Wi-Fi and while charging. Default false.
+    /// Whether the system chooses the time of transfers, for instance on Wi-Fi and while charging. Default false.
     public var isDiscretionary = false
-    /// Lets the system start the app when transfers have ended (``DownloadManager/handleBackgroundEvents(_:completionHandler:)``).
-    /// Default true.
+    /// Whether the system launches the app when transfers have ended
+    /// (``DownloadManager/handleBackgroundEvents(_:completionHandler:)``). Default true.
     public var sendsLaunchEvents = true
-    /// The app group whose container has the session's files, needed in app extensions. Default `nil`.
+    /// The app group whose container holds the session's files; needed in app extensions. Default `nil`.
     public var sharedContainerIdentifier: String?
-    /// Fetches a file of which nothing is present yet as a whole, if the server proves its bytes by no strong validator.
+    /// Whether the system fetches a file as a whole if no bytes have been received and the server sends no strong validator.
     /// Default false: such a download waits for the app, unless its own `trust.resumesUnproven` is set.
     public var fetchesUnproven = false
-    /// The settings that the system cannot honour, and that are ignored while the app is suspended; downloads with other
-    /// such settings wait for the app. Default: none.
+    /// The settings that are ignored while the app is suspended, because the system cannot honour them. Downloads with other
+    /// settings of this kind wait for the app. Default: none.
     public var ignoredSettings: Set<Setting> = []
 
-    /// How long a wake takes at most: the system gives about half a minute.
+    /// The maximum time for handling the events of a background launch; the system gives about half a minute.
     var wakeLimit: Duration = .seconds(20)
-    /// The sizes and numbers of leases.
+    /// The limits on the size and number of leases.
     var limits = HandoverLimits()
 
     public init(isDiscretionary: Bool = false, sendsLaunchEvents: Bool = true) {
@@ -35,33 +35,33 @@ public struct BackgroundTransfer: Sendable, Hashable {
         self.sendsLaunchEvents = sendsLaunchEvents
     }
 
-    /// A setting that the system cannot honour, and whose loss harms neither the file nor a secret.
+    /// A setting that the system cannot honour, and that can be ignored without harm to the file or a secret.
     public enum Setting: String, Sendable, Hashable, CaseIterable {
         /// Rate limits of the download, its session or the manager.
         case rateLimit
-        /// Budgets of hosts and domains.
+        /// Host and domain budgets.
         case hostBudget
-        /// A proxy of Ferry's settings: the system uses its own.
+        /// A proxy from Ferry's settings; the system uses its own.
         case proxy
         /// Certificates in place of the system's.
         case certificates
-        /// Certificates are not verified: the system verifies them.
+        /// Certificate verification is off; the system verifies certificates anyway.
         case insecure
-        /// One IP version.
+        /// A fixed IP version.
         case addressFamily
-        /// Several sources: only the first one is used.
+        /// Several sources; only the first one is used.
         case mirrors
-        /// An `http` URL: the system refuses it unless the app has an exception (App Transport Security).
+        /// An `http` URL; the system refuses it unless the app has an exception (App Transport Security).
         case unencrypted
     }
 
-    /// The obstacles in spite of which downloads are handed over.
+    /// The obstacles that do not prevent a handover.
     var accepts: Set<HandoverObstacle> { Set(ignoredSettings.compactMap { HandoverObstacle(rawValue: $0.rawValue) }) }
 }
 
 extension DownloadManager.Configuration {
-    /// The same configuration, whose downloads go on while the app is suspended; see ``BackgroundTransfer``. Only for a
-    /// list that is kept: without one, and with a daemon, it has no effect.
+    /// Returns a configuration whose downloads continue while the app is suspended; see ``BackgroundTransfer``. Has no effect
+    /// if the list is not stored, or with a daemon.
     public func continuingInBackground(
         _ transfer: BackgroundTransfer = BackgroundTransfer()
     ) -> DownloadManager.Configuration {

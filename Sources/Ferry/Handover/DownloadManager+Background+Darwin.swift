@@ -2,14 +2,14 @@
     public import Foundation
 
     extension DownloadManager.Configuration {
-        /// Keeps the list in a catalogue, and lets the system go on with the downloads while the app is suspended or was ended
-        /// by the system; see ``continuingInBackground(_:)``.
+        /// Keeps the list in a catalogue, and lets the system continue the downloads while the app is suspended or has been
+        /// terminated by the system; see ``continuingInBackground(_:)``.
         ///
         /// - Parameters:
         ///   - identifier: The name of the list and of the background session, as for
         ///     ``default(identifier:directory:stateDirectory:)``.
-        ///   - directory: The default directory for downloads; `nil` for the app's Documents, on tvOS its Caches, which
-        ///     the system may purge.
+        ///   - directory: The default directory for downloads; `nil` for the app's Documents, or on tvOS its Caches, which the
+        ///     system may purge.
         public static func background(
             identifier: String, directory: String? = nil
         ) -> DownloadManager.Configuration {

@@ -1,5 +1,5 @@
 extension DownloadManager {
-    /// Hands the events of a background session over to its manager: call it from the app's delegate.
+    /// Passes the events of a background session to its manager. Call it from the app's delegate.
     ///
     /// ```swift
     /// func application(
@@ -11,12 +11,12 @@ extension DownloadManager {
     /// }
     /// ```
     ///
-    /// What has landed is put into the files, complete downloads are published, and events are stored; then the manager is
+    /// Fetched data is written to the files, complete downloads are published, and events are stored. Then the manager is
     /// suspended again, unless the app is in the foreground (``activate()``), and the handler is called once, on the main
-    /// thread. Create the manager first, with the same configuration as before: one in a lazy property does not exist
-    /// before it is used. Do not activate it when the app is started in the background.
+    /// thread. Create the manager first, with the same configuration as before; a manager in a lazy property does not exist
+    /// before its first use. Do not activate it when the app is launched in the background.
     ///
-    /// Returns whether a manager of this process has the identifier; otherwise the handler is the caller's.
+    /// Returns whether a manager of this process has the identifier; if not, the caller must call the handler.
     @MainActor
     public static func handleBackgroundEvents(
         _ identifier: String, completionHandler: @escaping () -> Void
@@ -28,12 +28,12 @@ extension DownloadManager {
         return true
     }
 
-    /// As ``handleBackgroundEvents(_:completionHandler:)``, for a scene's `backgroundTask(.urlSession(identifier))`: returns
+    /// As ``handleBackgroundEvents(_:completionHandler:)``, for a scene's `backgroundTask(.urlSession(identifier))`. Returns
     /// when the system may suspend the app.
     public func finishBackgroundEvents() async { await scheduler?.woken {} }
 }
 
-/// A handler of the system, which belongs to the main thread.
+/// A completion handler of the system, which must be called on the main thread.
 @MainActor private final class CompletionHandler {
     let call: () -> Void
 

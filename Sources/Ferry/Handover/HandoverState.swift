@@ -9,44 +9,44 @@ import SystemPackage
     import struct Foundation.Date
 #endif
 
-/// What a list knows of its handover to the system: the keeper of the leases, where their parts are, and what the app and its
-/// downloads were told.
+/// The state of a list's handover to the system: the keeper of the leases, the places of their part files, the phase of the
+/// app, and the reported reasons.
 ///
-/// The keeper is there from the first opening of the list until its shutdown, and executes its work in one task, the pump, which
+/// The keeper exists from the first opening of the list until its shutdown. Its work is executed in one task, the pump, which
 /// begins only while the list is open. The app is in the foreground from its activation to its next suspension, which it may
-/// postpone. A download is held while the system fetches it, and refused what the system has brought only until a run has asked
-/// the server. Nothing is stored here: what must outlive the process, the keeper and the list have.
+/// postpone. A download is held while the system fetches it. A refusal of the system's data is remembered only until a run has
+/// requested the file from the server. This state is not stored; the keeper and the list store what must outlive the process.
 final class HandoverState: Sendable {
     /// How long a download in the foreground waits for tasks that are nearly done.
     private static let holdLimit: Duration = .seconds(30)
-    /// How often a download whose file has landed is looked at again.
+    /// How often a download whose file has landed is checked again.
     private static let landedInterval: Duration = .seconds(1)
 
     private struct State {
         var keeper: HandoverKeeper?
         /// Whether the list is open, so that the pump may begin.
         var isOpen = false
-        /// Whether the list has just been opened: the leases are not yet compared with the session's tasks.
+        /// Whether the list has just been opened, and the leases have not yet been compared with the session's tasks.
         var isNew = true
-        /// Where the parts of leased downloads are, read from the list before files are spliced.
+        /// The places of the part files of leased downloads, read from the list before files are spliced.
         var places: [DownloadID: HandoverPlace] = [:]
-        /// When the app came to the foreground; `nil` if it has not said so since the last suspension.
+        /// When the app entered the foreground; `nil` if it has not been activated since the last suspension.
         var foregroundSince: Duration?
-        /// How many callers let the app go on in the background.
+        /// The number of callers that currently postpone suspensions.
         var postponements = 0
-        /// Whether the app has asked for a suspension meanwhile.
+        /// Whether the app has requested a suspension meanwhile.
         var isSuspensionPostponed = false
-        /// Downloads that were put back because the system has leases of them.
+        /// Downloads whose runs were put back because the system has leases for them.
         var held: Set<DownloadID> = []
-        /// The last reason that each download was told for staying with the app.
+        /// The last reason reported for each download that stays with the app.
         var told: [DownloadID: ErrorPhrase] = [:]
-        /// Downloads that an attempt was counted for since the last suspension.
+        /// Downloads for which an attempt was counted since the last suspension.
         var attempted: Set<DownloadID> = []
-        /// Downloads of which the system brought what could not be used, until a run has asked the server.
+        /// Downloads for which the system delivered unusable data, until a run has requested the file from the server.
         var refused: Set<DownloadID> = []
-        /// Executes what the keeper has to do, while there is something.
+        /// Executes the keeper's pending work; ends when there is none.
         var pump: Task<Void, Never>?
-        /// Set when there may be something to do.
+        /// Set when there may be pending work.
         var isDue = false
     }
     private let state = Mutex(State())
@@ -62,17 +62,17 @@ final class HandoverState: Sendable {
     /// The list is open: the pump may begin.
     func didOpen() { state.withLock { $0.isOpen = true } }
 
-    /// The app is being suspended: no pump begins, and the app is in the background.
+    /// The app is being suspended: it is in the background, and no pump may begin.
     func willSuspend() {
         state.withLock { state in
             (state.isOpen, state.foregroundSince, state.attempted) = (false, nil, [])
         }
     }
 
-    /// The list is to be opened after a suspension.
+    /// The list will be opened after a suspension.
     func willReopen() { state.withLock { $0.isNew = true } }
 
-    /// The list shuts down: no pump begins. Returns the present one.
+    /// The list shuts down: no pump may begin. Returns the current pump.
     func willClose() -> Task<Void, Never>? {
         state.withLock { state in
             state.isOpen = false
@@ -85,15 +85,15 @@ final class HandoverState: Sendable {
 
     // MARK: The app
 
-    /// Whether the app has come to the foreground since the last suspension.
+    /// Whether the app has entered the foreground since the last suspension.
     var isInForeground: Bool { state.withLock { $0.foregroundSince != nil } }
 
-    /// The app has come to the foreground, unless it was there.
+    /// Notes that the app has entered the foreground, unless it was already there.
     func cameToForeground(at now: Duration) {
         state.withLock { state in if state.foregroundSince == nil { state.foregroundSince = now } }
     }
 
-    /// Asks for a suspension; returns false if it is postponed.
+    /// Requests a suspension; returns false if it is postponed.
     func maySuspend() -> Bool {
         state.withLock { state in
             guard state.postponements > 0 else { return true }
@@ -105,7 +105,7 @@ final class HandoverState: Sendable {
     /// Postpones suspensions until ``endPostponement()``.
     func postpone() { state.withLock { $0.postponements += 1 } }
 
-    /// Returns whether a suspension was postponed, and is due.
+    /// Returns whether a suspension was postponed and is now due.
     func endPostponement() -> Bool {
         state.withLock { state in
             state.postponements -= 1
@@ -115,12 +115,13 @@ final class HandoverState: Sendable {
         }
     }
 
-    /// The app goes on: a postponed suspension is not due.
+    /// The app was activated: a postponed suspension is no longer due.
     func forgetSuspension() { state.withLock { $0.isSuspensionPostponed = false } }
 
     // MARK: The pump
 
-    /// There may be something to do: begins the pump, which calls the body as often as that is said, if the list is open.
+    /// Notes that there may be pending work, and begins the pump if the list is open. The pump calls `body` until there is no
+    /// new note.
     func pump(_ body: @escaping @Sendable () async -> Void) {
         state.withLock { state in
             guard state.isOpen, state.keeper != nil else { return }
@@ -143,7 +144,7 @@ final class HandoverState: Sendable {
     /// Returns when the pump has ended.
     func pumped() async { await state.withLock { $0.pump }?.value }
 
-    /// The keeper, and whether the leases are to be compared with the session's tasks, since the list has just been opened.
+    /// The keeper, and whether the list has just been opened, so that the leases must be compared with the session's tasks.
     func takeNew() -> (keeper: HandoverKeeper?, isNew: Bool) {
         state.withLock { state in
             defer { state.isNew = false }
@@ -153,16 +154,16 @@ final class HandoverState: Sendable {
 
     // MARK: Parts
 
-    /// Where the part of a leased download is; `nil` if that was not read.
+    /// The place of the part file of a leased download; `nil` if it has not been read.
     func place(of id: DownloadID) -> HandoverPlace? { state.withLock { $0.places[id] } }
 
-    /// A pair was made at this place.
+    /// Notes that a part file and its journal were created at this place.
     func made(_ place: HandoverPlace, of id: DownloadID) { state.withLock { $0.places[id] = place } }
 
-    /// Takes the places of the leased downloads over from the list; those of others are forgotten.
+    /// Sets the places of the leased downloads from the list, and removes all others.
     func read(_ places: [DownloadID: HandoverPlace]) {
         state.withLock { state in
-            // A pair may have been made since, whose name the list does not have yet.
+            // A part file may have been created meanwhile whose name is not in the list yet.
             state.places = places.merging(state.places.filter { places[$0.key] != nil }) { new, old in
                 new.paths == nil ? old : new
             }
@@ -171,7 +172,7 @@ final class HandoverState: Sendable {
 
     // MARK: Downloads
 
-    /// Holds a download whose leases have not ended. Returns until when its run has to wait; `nil` if it need not.
+    /// Holds a download whose leases have not ended. Returns the time until which its run must wait; `nil` if it need not wait.
     func hold(_ id: DownloadID, at now: Duration) -> Duration? {
         state.withLock { state in
             guard let keeper = state.keeper else { return nil }
@@ -195,26 +196,26 @@ final class HandoverState: Sendable {
         }
     }
 
-    /// Counts an attempt of the system; returns whether it is the first since the last suspension.
+    /// Counts an attempt by the system; returns whether it is the first since the last suspension.
     func countAttempt(of id: DownloadID) -> Bool { state.withLock { $0.attempted.insert(id).inserted } }
 
-    /// The system brought what could not be used.
+    /// Notes that the system delivered unusable data.
     func noteRefusal(of id: DownloadID) { state.withLock { _ = $0.refused.insert(id) } }
 
     func hasRefused(_ id: DownloadID) -> Bool { state.withLock { $0.refused.contains(id) } }
 
-    /// Runs of these downloads have asked their servers.
+    /// Runs of these downloads have requested the files from their servers.
     func forgetRefusals(of ids: some Sequence<DownloadID>) { state.withLock { $0.refused.subtract(ids) } }
 
-    /// Notes why a download stays with the app; returns whether it was told another reason before, or none.
+    /// Notes why a download stays with the app; returns whether the reason differs from the last reported one.
     func noteReason(_ phrase: ErrorPhrase, of id: DownloadID) -> Bool {
         state.withLock { $0.told.updateValue(phrase, forKey: id) != phrase }
     }
 }
 
-/// The part file of a leased download, and how it is opened.
+/// The place of the part file of a leased download, and the rules for opening it.
 struct HandoverPlace: Sendable {
-    /// The paths of the part file; `nil` without one.
+    /// The paths of the part file and its journal; `nil` without a part file.
     private(set) var paths: DownloadPaths?
     private let request: DownloadRequest
     private let tags: JournalTags
@@ -233,7 +234,7 @@ struct HandoverPlace: Sendable {
         request.root.map { fileSystem.confined(to: [FilePath($0)]) } ?? fileSystem
     }
 
-    /// Opens the pair; `nil` if it is gone. Blocks.
+    /// Opens the part file and its journal; `nil` if they are missing. Blocks.
     func open(_ id: DownloadID, _ fileSystem: any FileSystem) throws(DownloadError) -> HandoverPair? {
         guard let paths else { return nil }
         return try HandoverPair.open(
@@ -241,8 +242,8 @@ struct HandoverPlace: Sendable {
             syncs: request.syncsToDisk, acceptsUnproven: acceptsUnproven, fileSystem: confined(fileSystem))
     }
 
-    /// Makes the pair of a download that has never run, for the response with which its whole file has landed; `nil` if its
-    /// rule for names in use permits none. Blocks.
+    /// Creates the part file and journal of a download that has never run, for the response whose whole file has landed; `nil`
+    /// if its conflict rule does not permit them. Blocks.
     mutating func make(
         _ id: DownloadID, landed head: ResponseHead, at date: Date, _ fileSystem: any FileSystem
     ) throws(DownloadError) -> HandoverPair? {
@@ -253,7 +254,7 @@ struct HandoverPlace: Sendable {
         return made?.pair
     }
 
-    /// Whether the download has no files: it has never run, or had nothing to keep. Blocks.
+    /// Whether the download has no files, because it has never run or had nothing to keep. Blocks.
     func isAbsent(_ fileSystem: any FileSystem) -> Bool {
         guard let paths else { return true }
         let files = confined(fileSystem)
@@ -262,7 +263,7 @@ struct HandoverPlace: Sendable {
         }
     }
 
-    /// The bytes that the journal claims; `nil` without a journal of this download. Blocks.
+    /// The ranges that the journal claims; `nil` without a journal of this download. Blocks.
     func held(
         by id: DownloadID, _ fileSystem: any FileSystem
     ) -> (completedBytes: ByteCount, totalBytes: ByteCount?)? {
@@ -270,8 +271,7 @@ struct HandoverPlace: Sendable {
         return paths.flatMap { PartFiles.held(at: $0.part.string, by: id, fileSystem: files) }
     }
 
-    /// Reads what the journal says; `nil` if there is nothing to hand over, or the next run has to settle something first.
-    /// Blocks.
+    /// Reads the journal; `nil` if there is nothing to hand over, or the next run must complete a step first. Blocks.
     func record(of id: DownloadID, _ fileSystem: any FileSystem) -> JournalRecord? {
         guard let paths, let found = try? PartFiles.find(at: paths.part.string, fileSystem: confined(fileSystem)) else {
             return nil

@@ -16,7 +16,7 @@ extension Scheduler {
     /// The directory of leases and landed files, in the state directory.
     private static let directory = "handover"
 
-    /// Makes the session again and reads the leases; `nil` without a session, or if they cannot be read.
+    /// Creates the session again and reads the leases; `nil` without a session, or if the leases cannot be read.
     func openKeeper(at place: String) async -> HandoverKeeper? {
         if let keeper = handover.keeper { return keeper }
         guard let transfer = configuration.backgroundTransfer, let session = makeSession(transfer) else { return nil }
@@ -41,7 +41,7 @@ extension Scheduler {
             arrived: { [weak self] in self?.pumpHandover() }, now: { clock.now() }, date: { clock.date() })
     }
 
-    /// Opens the part file and the journal of a lease, or makes them for a whole file that has landed. Blocks.
+    /// Opens the part file and the journal of a lease, or creates them for a whole file that has landed. Blocks.
     private func pair(
         of lease: Lease, _ head: ResponseHead?, _ fileSystem: any FileSystem
     ) throws(DownloadError) -> HandoverPair? {
@@ -59,10 +59,10 @@ extension Scheduler {
 
     // MARK: Executing
 
-    /// Executes what the keeper has to do; returns at once.
+    /// Starts executing the keeper's pending work; returns at once.
     func pumpHandover() { handover.pump { [weak self] in await self?.settleHandover() } }
 
-    /// Executes what the keeper has to do.
+    /// Executes the keeper's pending work.
     func settleHandover() async {
         let (held, isNew) = handover.takeNew()
         guard let keeper = held else { return }
@@ -85,7 +85,7 @@ extension Scheduler {
         updates.notify()
     }
 
-    /// Reads where the parts of leased downloads are.
+    /// Reads the places of the part files of leased downloads.
     func readPlaces(of ids: Set<DownloadID>) async {
         guard let rows = try? await store?.rows(ids.sorted { $0.rawValue < $1.rawValue }) else { return }
         let read = Dictionary(rows.map { ($0.id, place(of: $0)) }) { first, _ in first }
@@ -96,7 +96,7 @@ extension Scheduler {
         HandoverPlace(row, fetchesUnproven: configuration.backgroundTransfer?.fetchesUnproven ?? false)
     }
 
-    /// Calls the body while no run and no action uses the download's files.
+    /// Calls `body` while no run and no action uses the download's files.
     private func spliceAlone(_ id: DownloadID, _ body: @Sendable () async -> SpliceResult) async -> SpliceResult {
         guard let store else { return .postponed }
         let live: LiveDownload?
@@ -107,9 +107,9 @@ extension Scheduler {
         if live.isClosed || !live.current.actions.contains(.cancel) { return .ended(.withdrawn) }
         guard queue.holdIdle(id) else { return .postponed }
         let result = await body()
-        // Before a run can begin, which would take another name.
+        // Before a run can begin, because it would choose another name.
         switch result {
-        // A kill may have come after the claim, and before the list had the name.
+        // The process may have been killed after the claim and before the name was stored in the list.
         case .ended(.claimed), .ended(.repeated): await keepPlace(of: live)
         case .ended, .postponed: break
         }
@@ -119,7 +119,7 @@ extension Scheduler {
         return result
     }
 
-    /// Stores the name and the part file that a download has got with a landed file.
+    /// Stores the name and the part file that a download received with a landed file.
     private func keepPlace(of live: LiveDownload) async {
         guard let paths = handover.place(of: live.id)?.paths,
             let row = try? await store?.row(live.id), row.part == nil
@@ -146,13 +146,13 @@ extension Scheduler {
         case .refused: handover.noteRefusal(of: id)
         case .takenBack, .stopped, .failed, .lost, .withdrawn: break
         }
-        // All leases of one suspension are one attempt.
+        // All leases of one suspension count as one attempt.
         if end.outcome.isAttempt, !row.state.isFinal, handover.countAttempt(of: id) {
             fields.append(.attempts(row.attempts + 1, retryAt: row.retryAt))
         }
         var changes: [StoreChange] = fields.isEmpty ? [] : [.update(id, fields)]
         let note = end.outcome.phrase.map { event(.note(.phrase($0)), of: id) }
-        // Durable before the stored leases are without this one.
+        // Must be durable before this lease is removed from the stored leases.
         if let note { changes.append(.record(note)) }
         if !changes.isEmpty { try await commit(changes) }
         if let note { log.append(note) }
@@ -161,30 +161,30 @@ extension Scheduler {
 
     // MARK: Runs of leased downloads
 
-    /// Returns until when a run has to wait for the system; `nil` if it need not.
+    /// Returns the time until which a run must wait for the system; `nil` if it need not wait.
     ///
-    /// A lease is no claim, so a run that does not wait does no harm: what it has fetched when the file lands is not
-    /// written again.
+    /// A lease is not a claim, so a run that does not wait does no harm: bytes that it has fetched before the file lands are
+    /// not written again.
     func holdForLeases(_ id: DownloadID) -> Duration? {
         let until = handover.hold(id, at: clock.now())
         if until != nil { pumpHandover() }
         return until
     }
 
-    /// A run has ended: files that have landed meanwhile can be spliced.
+    /// A run has ended, so that files that have landed meanwhile can be spliced.
     func retryLanded(_ id: DownloadID) { withLeases(of: [id]) { $0.retried($1) } }
 
-    /// The user has paused downloads: the system stops too.
+    /// The user has paused downloads, so the system must stop too.
     func takeBackLeases(of ids: [DownloadID]) { withLeases(of: ids) { $0.takeBack($1) } }
 
-    /// The rules for networks have become stricter, or other ones: tasks that have begun keep theirs.
+    /// The network rules have changed; tasks that have begun would keep the old ones.
     func takeBackAllLeases() {
         guard let keeper = handover.keeper else { return }
         for id in Set(keeper.leases.map(\.download)) { keeper.takeBack(id) }
         pumpHandover()
     }
 
-    /// Downloads have ended, or begin anew: what the system has of them is not wanted.
+    /// Downloads have ended or start over; their data from the system is not needed.
     func withdrawLeases(of ids: [DownloadID]) { withLeases(of: ids) { $0.withdrew($1) } }
 
     private func withLeases(of ids: [DownloadID], _ change: (HandoverKeeper, DownloadID) -> Void) {
@@ -196,13 +196,13 @@ extension Scheduler {
 
     // MARK: Handing over
 
-    /// The most downloads of one handover, which has at most a hundred tasks.
+    /// The maximum number of downloads in one handover, which has at most a hundred tasks.
     private static let maxCandidates = 400
 
-    /// Leases what is missing of the running and waiting downloads to the system, and tells those that stay why. The runs
-    /// have ended.
+    /// Leases the missing bytes of the running and waiting downloads to the system, and reports why other downloads stay with
+    /// the app. Called when the runs have ended.
     ///
-    /// - Parameter answered: What the runs have learned.
+    /// - Parameter answered: The answers of the servers to the runs.
     func handOver(_ answered: [DownloadID: DownloadDriver.Answered]) async {
         guard let keeper = handover.keeper, let store else { return }
         let active = queue.active.prefix(Self.maxCandidates)
@@ -225,7 +225,7 @@ extension Scheduler {
         tell(refusals)
     }
 
-    /// The number of bytes that may land beside the part files; `nil` if it cannot be found out.
+    /// The number of bytes that may land beside the part files; `nil` if it cannot be determined.
     private func space() async -> ByteCount? {
         guard case .catalogue(_, let directory, _) = configuration.storage else { return nil }
         let reserve = configuration.minFreeBytes
@@ -235,7 +235,7 @@ extension Scheduler {
         }
     }
 
-    /// Returns the download as the system would go on with it; `nil` if its next run has to settle something first.
+    /// Returns the download as the system would continue it; `nil` if its next run must complete a step first.
     private func candidate(
         _ row: CatalogueRow, _ answered: DownloadDriver.Answered?, _ needs: NetworkNeeds
     ) async throws(HandoverRefusal) -> HandoverCandidate? {
@@ -263,7 +263,7 @@ extension Scheduler {
         var candidate = HandoverCandidate(
             download: row.id, target: target, identity: record?.identity ?? FileIdentity(),
             total: record?.totalBytes, claimed: claimed)
-        // Several ranges, or one that begins later, have come as ranges.
+        // Several ranges, or a range that does not begin at zero, were received as partial content.
         let ranges = claimed.ranges
         if ranges.count > 1 || ranges.first?.lowerBound ?? 0 > 0 { candidate.hasRanges = true }
         if answered?.lacksRanges == true { candidate.hasRanges = false }
@@ -281,7 +281,7 @@ extension Scheduler {
         return candidate
     }
 
-    /// Tells each download once why it stays with the app.
+    /// Reports once for each download why it stays with the app.
     private func tell(_ refusals: [DownloadID: HandoverRefusal]) {
         for (id, refusal) in refusals {
             guard let phrase = refusal.phrase, handover.noteReason(phrase, of: id) else { continue }
@@ -291,7 +291,7 @@ extension Scheduler {
 }
 
 extension DownloadState {
-    /// Whether the system may go on with a download in this state.
+    /// Whether the system may continue a download in this state.
     fileprivate var mayBeHandedOver: Bool {
         switch self {
         case .downloading, .verifying, .waiting(.slot), .waiting(.server), .waiting(.network), .waiting(.retry),

@@ -7,8 +7,8 @@ import FerryEngine
 ///     suspended ─► activate: the list is opened again, what the system has not nearly fetched is taken back ─► open
 ///     suspended, idle or open ─► woken: landed files are spliced, complete downloads are published ─► suspended
 ///
-/// While suspended the manager holds no lock: not the list's, not SQLite's, not those of part files and journals. Nothing is
-/// marked as running, so that the end of the process is no crash of a download.
+/// While suspended, the manager holds no locks: neither the list's nor SQLite's, nor those of part files and journals. No
+/// download is marked as running, so that the end of the process does not count as a crash of a download.
 extension Scheduler {
     static let isSuspendedError = DownloadError(
         .wrongState, ErrorPhrase(.isSuspended), suggestion: ErrorPhrase(.activateFirst))
@@ -22,12 +22,12 @@ extension Scheduler {
         }
     }
 
-    /// Stops all runs, leases what is missing to the system, and releases all locks.
+    /// Stops all runs, leases the missing bytes to the system, and releases all locks.
     func suspend() async {
         if handover.maySuspend() { await suspendNow() }
     }
 
-    /// Calls the body; a suspension that the app asks for meanwhile, and does not end, follows it.
+    /// Calls `body`. A suspension that the app requests meanwhile, and does not cancel, takes place afterwards.
     func postponeSuspension(_ body: () async -> Void) async {
         handover.postpone()
         await body()
@@ -44,9 +44,9 @@ extension Scheduler {
 
     private func suspendInTurn() async {
         guard let runs = await beginSuspension() else { return }
-        // Little time is left: what has landed, or is being spliced, goes on at the next start.
+        // Little time is left; splicing of landed files continues at the next start.
         handover.keeper?.hurry()
-        // From here on the end of the process is no crash of a download.
+        // From here on, the end of the process does not count as a crash of a download.
         if let ledger = storage.ledger { await withFiles { _ in ledger.endAll() } }
         var answered: [DownloadID: DownloadDriver.Answered] = [:]
         for (id, run) in runs {
@@ -54,7 +54,7 @@ extension Scheduler {
             run.stop(.shutdown)
         }
         for run in runs.values { await run.ended() }
-        // Additions and moves that are in progress.
+        // Wait for additions and moves that are in progress.
         await listLock.acquire()
         listLock.release()
         await handover.pumped()
@@ -65,7 +65,7 @@ extension Scheduler {
         engine.started?.renewConnections()
     }
 
-    /// Begins a suspension; `nil` if nothing is open. A download into a stream goes on, since it could not be resumed.
+    /// Begins a suspension; `nil` if nothing is open. A download into a stream continues, because it could not be resumed.
     private func beginSuspension() async -> [DownloadID: Run]? {
         await openLock.acquire()
         defer { openLock.release() }
@@ -76,7 +76,7 @@ extension Scheduler {
         return closing.runs.filter { !$1.isStream }
     }
 
-    /// Opens the list, also after a suspension, and takes back what the system has not nearly fetched.
+    /// Opens the list, including after a suspension, and takes back the transfers that the system has not nearly finished.
     func activate() async throws(DownloadError) {
         handover.forgetSuspension()
         await lifeLock.acquire()
@@ -86,7 +86,7 @@ extension Scheduler {
         handover.cameToForeground(at: clock.now())
         guard let keeper = handover.keeper, !keeper.leases.isEmpty else { return }
         await readPlaces(of: Set(keeper.leases.map(\.download)))
-        // What fails here is tried again by the next event, and at the latest by the next start.
+        // A failed step is retried after the next event, or at the next start.
         do throws(DownloadError) { try await keeper.cameToForeground() } catch { complain(error) }
         pumpHandover()
     }
@@ -100,8 +100,8 @@ extension Scheduler {
 
     // MARK: Wakes
 
-    /// The system has resumed or started the app because transfers have ended. Splices what has landed, publishes what is
-    /// complete, and suspends the manager again, unless the app is in the foreground. Calls `completion` once.
+    /// The system has resumed or launched the app because transfers have ended. Splices landed files, publishes complete
+    /// downloads, and suspends the manager again, unless the app is in the foreground. Calls `completion` once.
     func woken(_ completion: @escaping HandoverKeeper.Completion) async {
         let keeper = await openForWake()
         if let keeper {
@@ -118,7 +118,7 @@ extension Scheduler {
                     guard !Task.isCancelled else { return }
                     keeper.hurry()
                     keeper.timeIsUp()
-                    // Whatever waits is done at the next start.
+                    // Pending work is done at the next start.
                     isSpliced.open()
                 }
                 await group.next()
@@ -142,8 +142,8 @@ extension Scheduler {
         return handover.keeper
     }
 
-    /// Waits until all files that have landed are spliced and their ends stored, and the downloads all of whose bytes are there
-    /// have been published, or the task is cancelled. A run that has just begun postpones a splice until it is put back.
+    /// Waits until all landed files have been spliced, their ends are stored, and downloads with all bytes have been published,
+    /// or until the task is cancelled. A run that has just begun postpones a splice until the run is put back.
     private func awaitComplete(_ keeper: HandoverKeeper) async {
         while !Task.isCancelled {
             let seen = updates.count
@@ -158,8 +158,8 @@ extension Scheduler {
 
     // MARK: Opening again
 
-    /// Shows what another process has changed while the list was closed. Returns the sessions of objects whose downloads it has
-    /// removed.
+    /// Shows the changes that another process made while the list was closed. Returns the sessions of the downloads that the
+    /// other process removed.
     func refreshHandles(in store: any DownloadStore) async -> [DownloadID: String] {
         let lives = registry.all
         guard !lives.isEmpty, let rows = try? await store.rows(lives.map(\.id)) else { return [:] }

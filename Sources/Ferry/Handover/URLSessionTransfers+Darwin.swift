@@ -8,9 +8,9 @@
 
     /// A background session of `URLSession`, whose tasks outlive the process.
     ///
-    /// There is one session for each identifier in a process: a second one would be the first, with the first one's delegate.
-    /// It is made when it gets its handler, since its events begin then, and it is never invalidated. Its resume data are not
-    /// used, and redirects are followed without a call.
+    /// A process has one session for each identifier; creating a second one would return the first, with the first one's
+    /// delegate. The session is created when its handler is set, because its events begin then, and is never invalidated. Its
+    /// resume data is not used, and it follows redirects without calling the delegate.
     final class URLSessionTransfers: NSObject, SystemTransferSession, URLSessionDownloadDelegate {
         private struct State {
             var session: URLSession?
@@ -28,7 +28,7 @@
             self.transfer = transfer
         }
 
-        /// Returns the session of an identifier. The settings of the first call in a process count.
+        /// Returns the session of an identifier. The settings of the first call in a process apply.
         static func session(_ identifier: String, _ transfer: BackgroundTransfer) -> URLSessionTransfers {
             all.withLock { all in
                 if let known = all[identifier] { return known }
@@ -120,7 +120,7 @@
         func urlSession(
             _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
         ) {
-            // Without a response of HTTP there is nothing that proves the bytes; the system removes the file.
+            // Without an HTTP response nothing proves the bytes; the system removes the file.
             guard let response = downloadTask.response as? HTTPURLResponse else { return }
             var fields = HTTPFields()
             for (name, value) in response.allHeaderFields {
@@ -149,14 +149,14 @@
         private static func failure(_ error: any Error) -> SystemFailure {
             let error = error as NSError
             return SystemFailure(
-                // NSURLErrorUnknown, for what is not an error of a URL.
+                // NSURLErrorUnknown for errors of other domains.
                 code: error.domain == NSURLErrorDomain ? error.code : -1,
                 reason: error.userInfo[NSURLErrorBackgroundTaskCancelledReasonKey] as? Int)
         }
     }
 
     extension DownloadPriority {
-        /// The priority of a task of `URLSession`.
+        /// The priority of a `URLSession` task.
         fileprivate var ofTask: Float {
             if self > .normal { return URLSessionTask.highPriority }
             return self < .normal ? URLSessionTask.lowPriority : URLSessionTask.defaultPriority

@@ -10,8 +10,8 @@
 
     /// A child process whose standard output is read.
     ///
-    /// The child leads its own process group, so that it receives no Ctrl-C of the terminal and can be killed with
-    /// its descendants; it inherits only the three standard descriptors.
+    /// The child leads its own process group, so that it receives no Ctrl-C from the terminal and can be killed with its
+    /// descendants; it inherits only the three standard descriptors.
     struct ChildProcess {
         private let process: pid_t
         /// The non-blocking read end of the child's standard output.
@@ -21,7 +21,7 @@
 
         /// A shell script that ends the command when its own standard input ends.
         ///
-        /// Signals its own process group: a command that has ended may have been reaped by the shell, and another
+        /// Signals its own process group, because the shell may already have reaped a command that has ended, and another
         /// process may have its number.
         static let guardian = #""$@" & exec >/dev/null 2>&1; read -r line; kill 0"#
 
@@ -35,7 +35,7 @@
             spawn(["/bin/sh", "-c", guardian, "sh", program] + arguments, hasLifeline: true)
         }
 
-        /// Kills the process group and reaps the child, which is then immediate.
+        /// Kills the process group and reaps the child, which then takes no time.
         func end() {
             kill(-process, SIGKILL)
             close(output)
@@ -79,7 +79,7 @@
         }
 
         private static func spawn(_ words: [String], input: Int32, output: Int32) -> pid_t? {
-            // LC_ALL=C, since the output is parsed.
+            // LC_ALL=C, because the output is parsed.
             let variables = ChildEnvironment.command(from: ProcessInfo.processInfo.environment)
                 .merging(["LC_ALL": "C"]) { $1 }
             var spawning = Spawning(words, environment: variables)

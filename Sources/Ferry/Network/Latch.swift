@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A one-shot event: closed until opened once; waiting ignores the cancellation of the task.
+/// A one-shot event. Waiting ignores the cancellation of the task.
 final class Latch: Sendable {
     private struct State {
         var isOpen = false

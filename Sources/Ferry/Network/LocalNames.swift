@@ -3,8 +3,8 @@ import FerryCore
 import FerryEngine
 import Synchronization
 
-/// Resolves names to find whether they are local, a few at a time on threads of its own, and caches the results until
-/// the network changes.
+/// Resolves names to determine whether they are local, a few at a time on threads of its own, and caches the results until the
+/// network changes.
 final class LocalNames: Sendable {
     /// Resolves a name; may block.
     typealias Lookup = @Sendable (String) -> NameMemory.Answer
@@ -24,11 +24,11 @@ final class LocalNames: Sendable {
         var waiting: [Question: [Int: CheckedContinuation<Bool, Never>]] = [:]
         var questions: [Int: Question] = [:]
         var last = 0
-        /// The questions that no thread has begun to resolve, and the number of threads that resolve others.
+        /// The questions that no thread has begun to resolve; the number of threads that are resolving others.
         var queued: Deque<(question: Question, snapshot: NetworkSnapshot)> = []
         var threads = 0
     }
-    /// A resolver without reachable servers takes many seconds for each name.
+    /// Several threads, because a resolver without reachable servers takes many seconds for each name.
     private static let mostThreads = 4
 
     private let state = Mutex(State())
@@ -45,9 +45,9 @@ final class LocalNames: Sendable {
         case wait
     }
 
-    /// Whether an address of the name is local in this network. A name without an address counts as local where the machine
-    /// has a network, so that a download of it begins, and fails as every other one. False at once if the task is
-    /// cancelled, even while the resolver blocks.
+    /// Whether an address of the name is local in this network. A name without an address counts as local if the machine has a
+    /// network, so that its download begins and fails normally. Returns false at once if the task is cancelled, even while the
+    /// resolver blocks.
     func isLocal(_ name: String, in snapshot: NetworkSnapshot) async -> Bool {
         let id = state.withLock { state in
             state.last += 1

@@ -1,7 +1,7 @@
 /// Decides when to query NetworkManager's metered property, and which value is the newest.
 ///
-/// Queries on each network change, one query at a time. After the first value, subscribes to its signals. Without a
-/// subscription, queries again some time after each change, since NetworkManager decides later than the kernel.
+/// Queries on each network change, one query at a time. After the first value, subscribes to NetworkManager's signals. Without
+/// a subscription, queries again some time after each change, because NetworkManager decides later than the kernel.
 struct MeteredMachine: Equatable {
     /// A command to the driver.
     enum Command: Equatable {
@@ -24,19 +24,20 @@ struct MeteredMachine: Equatable {
     private var asksAgain = false
     private var isListening = false
     private var canListen = true
-    /// At most one subscription for each network change, so that one that ends at once is not restarted in a loop.
+    /// Permits at most one subscription for each network change, so that a subscription that ends at once is not restarted in a
+    /// loop.
     private var mayListen = false
-    /// NetworkManager follows the kernel within moments; two seconds suffice for it to settle.
+    /// NetworkManager is updated shortly after the kernel; two seconds suffice.
     private static let settling: Duration = .seconds(2)
     /// Consecutive queries that timed out.
     private var timeouts = 0
-    /// The number of retries after time-outs, each after twice the delay; then NetworkManager counts as absent until
-    /// the network changes.
+    /// The number of retries after time-outs, with doubled delays; after these, NetworkManager counts as absent until the
+    /// network changes.
     private static let maximumTimeouts = 6
 
     init() {}
 
-    /// The network has changed, or the watch begins.
+    /// The network has changed, or monitoring begins.
     mutating func networkChanged(at now: Duration) -> [Command] {
         mayListen = true
         timeouts = 0
@@ -97,7 +98,7 @@ struct MeteredMachine: Equatable {
         }
     }
 
-    /// The subscription has ended; the value after the next change starts another one.
+    /// The subscription has ended; the value after the next change starts a new one.
     mutating func listenerEnded() { isListening = false }
 
     /// The subscription's program is missing.

@@ -37,8 +37,8 @@
             _ = ferry_close(lists)
         }
 
-        /// Discards pending notifications, since everything is listed again. An overflow (ENOBUFS) therefore loses
-        /// nothing.
+        /// Discards pending notifications, because everything is listed again. Therefore nothing is lost in an overflow
+        /// (ENOBUFS).
         func drain() {
             var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
             while true {
@@ -54,7 +54,7 @@
                 for kind in [NetlinkMessage.getLink, NetlinkMessage.getAddress, NetlinkMessage.getRoute] {
                     switch list(kind, into: &table) {
                     case .whole: break
-                    // Inconsistent dump: try again now, or on the notification that follows.
+                    // Inconsistent dump: retry now, or after the next notification.
                     case .interrupted: continue attempts
                     case .refused: return nil
                     }

@@ -4,7 +4,7 @@ struct NetlinkTable {
     private var addresses: [(index: UInt32, address: NetworkAddress)] = []
     private var routes: [(index: UInt32, route: NetworkRoute)] = []
 
-    /// Bounds the routes: an Internet router has a million of them. Default routes are always taken.
+    /// Maximum number of routes, because an Internet router has a million of them. Default routes are always included.
     static let maximumRoutes = 4096
 
     /// Kinds of interfaces whose packets travel through other interfaces.
@@ -58,7 +58,7 @@ struct NetlinkTable {
         guard bytes.count >= 8 else { return }
         let attributes = NetlinkMessage.attributes(bytes, after: 8)
         let flags = attributes[8]?.word(at: 0) ?? UInt32(bytes.byte(at: 2))
-        // Skip tentative addresses (unless optimistic), and those with failed duplicate detection or deprecated ones.
+        // Skip tentative addresses (unless optimistic), deprecated addresses, and those with failed duplicate detection.
         let isTentative = flags & 0x40 != 0 && flags & 0x04 == 0
         guard !isTentative, flags & 0x28 == 0 else { return }
         // On a link with a peer, IFA_LOCAL is our address; IPv6 without a peer has only IFA_ADDRESS.

@@ -54,10 +54,10 @@ package struct NetworkAddress: Sendable, Hashable {
         }
     }
 
-    /// The number of bits that a netmask sets. `bytes` is the `sockaddr` as far as the system has written it: Apple's systems
-    /// trim zero bytes at the end, and do not always set the family.
+    /// The number of bits that a netmask sets. `bytes` is the part of the `sockaddr` that the system has written: Apple's
+    /// systems trim trailing zero bytes, and do not always set the family.
     package func prefixLength(ofMask bytes: some Collection<UInt8>) -> Int {
-        // The address begins behind length, family, port, and for IPv6 the flow.
+        // The address follows length, family, port, and for IPv6 the flow information.
         bytes.dropFirst(isIPv6 ? 8 : 4).prefix(self.bytes.count).reduce(0) { $0 + $1.nonzeroBitCount }
     }
 
@@ -98,7 +98,7 @@ package struct NetworkPrefix: Sendable, Hashable {
         self.length = min(max(length, 0), address.bytes.count * 8)
     }
 
-    /// Parses a prefix such as `192.0.2.0/24`; without a length, the range is the address alone.
+    /// Parses a prefix such as `192.0.2.0/24`; without a length, the range is the single address.
     package init?(_ text: String) {
         let parts = text.split(at: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = NetworkAddress(String(first)) else { return nil }

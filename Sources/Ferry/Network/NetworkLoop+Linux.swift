@@ -29,7 +29,7 @@
         /// The last published snapshot; `nil` before the first.
         private var published: NetworkSnapshot?
         private var isNew = true
-        /// Until when a change waits for NetworkManager's answer.
+        /// The time until which a change waits for NetworkManager's answer.
         private var heldUntil: Duration?
 
         private static let maximumText = 65_536
@@ -63,7 +63,7 @@
             guard isNew else { return }
             let next = NetworkVerdict.judge(
                 table, manager: machine.answer, settings: watch.settings, before: published)
-            // Until NetworkManager answers, the previous snapshot stays published rather than a wrong one. While
+            // Until NetworkManager answers, the previous snapshot stays published, because a new one could be wrong. While
             // offline, the answer does not matter.
             if !machine.isSettled, next.status.isOnline {
                 guard let limit = heldUntil else { return heldUntil = now + tools.hold }

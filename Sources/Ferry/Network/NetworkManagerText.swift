@@ -10,7 +10,7 @@ enum NetworkManagerText {
     /// `gdbus monitor`, which prints a line for each signal.
     static let subscription = ["monitor", "--system", "--dest", service, "--object-path", object]
 
-    /// The answer to ``question``: `u 4`, or `v u 4` as a variant; `nil` if the text is no answer.
+    /// The answer to ``question``: `u 4`, or `v u 4` as a variant; `nil` if the text is not an answer.
     static func answer(_ text: String) -> MeteredAnswer? {
         let words = text.split(whereSeparator: \.isWhitespace)
         guard words.count >= 2, words[words.count - 2] == "u", words.count == 2 || words == ["v", "u", words[2]] else {
@@ -48,7 +48,7 @@ enum NetworkManagerText {
     }
 }
 
-/// The programs to query NetworkManager: paths, or names to search in `PATH`; `nil` for none.
+/// The programs for querying NetworkManager: paths, or names to look up in `PATH`; `nil` for none.
 package struct NetworkManagerTools: Sendable, Hashable {
     /// Reads a property; without it, NetworkManager counts as absent.
     package var busctl: String?

@@ -1,6 +1,6 @@
 /// Provides the network's state and its changes.
 ///
-/// Nothing is watched before ``start()``; ``current`` is then ``NetworkSnapshot/assumed``.
+/// Monitoring begins with ``start()``; before that, ``current`` is ``NetworkSnapshot/assumed``.
 package protocol NetworkMonitor: AnyObject, Sendable {
     /// The newest snapshot.
     var current: NetworkSnapshot { get }
@@ -12,10 +12,10 @@ package protocol NetworkMonitor: AnyObject, Sendable {
     /// Changes the user's overrides, effective at once.
     func set(_ settings: NetworkSettings)
 
-    /// Begins watching; returns once ``current`` reflects the system's state. Has no effect if watching already.
+    /// Begins monitoring; returns once ``current`` reflects the system's state. Has no effect if monitoring has already begun.
     func start() async
 
-    /// Ends the watch and all streams; returns once its threads, sockets and child processes are gone.
+    /// Ends monitoring and all streams; returns once its threads, sockets and child processes are gone.
     func stop() async
 
     /// Whether a host, in the form of `DownloadURL.host`, is reachable without the default route: see

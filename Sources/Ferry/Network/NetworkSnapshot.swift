@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// The state of the network at one moment.
+/// The state of the network at a given moment.
 package struct NetworkSnapshot: Sendable, Hashable {
     /// The status for hosts that are not local.
     package var status: NetworkStatus
@@ -20,7 +20,7 @@ package struct NetworkSnapshot: Sendable, Hashable {
         self.generation = generation
     }
 
-    /// The state where none can be determined: online, neither metered nor constrained.
+    /// The state that is assumed if none can be determined: online, neither metered nor constrained.
     package static let assumed = NetworkSnapshot(
         status: .online)
 
@@ -39,18 +39,18 @@ extension NetworkRoute {
 }
 
 extension NetworkSnapshot {
-    /// Whether a host, in the form of `DownloadURL.host`, is reachable without the default route: it is never offline
+    /// Whether a host, in the form of `DownloadURL.host`, is reachable without the default route; such a host is never offline
     /// and never metered.
     ///
     /// True for loopback names (`localhost` and its subdomains, RFC 6761 §6.3) and for the addresses of
-    /// ``isLocal(_:)-(NetworkAddress)``. False for any other name, since names are not resolved here.
+    /// ``isLocal(_:)-(NetworkAddress)``. False for any other name, because names are not resolved here.
     package func isLocal(_ host: String) -> Bool {
         if Self.isLoopbackName(host) { return true }
         return NetworkAddress(host).map(isLocal) ?? false
     }
 
-    /// True for loopback, for addresses of this machine, and for destinations whose best route is no default route:
-    /// on-link ones, and those behind a gateway on another interface than the default route's, unless that interface is
+    /// True for loopback, for addresses of this machine, and for destinations whose best route is not a default route: on-link
+    /// destinations, and destinations behind a gateway on an interface other than the default route's, unless that interface is
     /// a mobile network. False for routes through point-to-point interfaces.
     package func isLocal(_ address: NetworkAddress) -> Bool {
         if address.isLoopback || interfaces.contains(where: { $0.isUp && $0.addresses.contains(address) }) {
@@ -68,8 +68,8 @@ extension NetworkSnapshot {
             .max { ($0.destination.length, -$0.metric) < ($1.destination.length, -$1.metric) }
     }
 
-    /// Whether the machine is on a network, with or without a way to others: an interface that is up with an address of
-    /// more than its link, and is no loopback, no point-to-point link and no bridge, such as that of containers.
+    /// Whether the machine is on a network, with or without a route to other networks: an interface is up, has an address that
+    /// is not link-local, and is neither loopback nor a point-to-point link nor a bridge (such as a container bridge).
     var hasNetwork: Bool {
         interfaces.contains { interface in
             interface.isUp && !interface.isLoopback && !interface.isPointToPoint && !interface.isBridge
@@ -92,7 +92,7 @@ package struct NetworkRoute: Sendable, Hashable {
     package var gateway: NetworkAddress?
     /// The routing table; 254, the main table, takes precedence.
     package var table: Int
-    /// The metric; the lowest one is chosen.
+    /// The metric; the route with the lowest metric is chosen.
     package var metric: Int
 
     package init(
@@ -120,11 +120,11 @@ package struct NetworkInterface: Sendable, Hashable {
     /// Whether the interface is up and has a carrier.
     package var isUp: Bool
     package var isLoopback: Bool
-    /// Whether there is only one peer (tunnels, PPP); the interface's prefixes then do not mean a local network.
+    /// Whether the interface has only one peer (tunnels, PPP); its prefixes then do not denote a local network.
     package var isPointToPoint: Bool
     /// Whether packets travel through another interface.
     package var isTunnel: Bool
-    /// Whether other interfaces are joined here, often those of containers alone. False where unknown.
+    /// Whether the interface bridges other interfaces, often only those of containers. False if unknown.
     package var isBridge: Bool
     /// Addresses usable as source: neither tentative nor deprecated.
     package var addresses: [NetworkAddress]
@@ -142,6 +142,6 @@ package struct NetworkInterface: Sendable, Hashable {
         self.addresses = addresses
     }
 
-    /// Whether Linux names the interface as a mobile network.
+    /// Whether the interface has a name that Linux gives to mobile networks.
     package var isMobile: Bool { name.utf8.hasPrefix("wwan") }
 }

@@ -1,26 +1,26 @@
 import FerryCore
 import Synchronization
 
-/// The tasks that follow the network for a list: one that watches it, lookups of names in it, and the end of a doubt.
+/// The network tasks of a list: the watcher, the lookups of host names, and the time limit of a doubt (whether a running
+/// download still has a network).
 ///
-/// Lookups belong to one network, and are cancelled with the next: networks have ascending numbers, and a lookup of an older
-/// one never outlives a newer. The watcher begins once, when something depends on the network. After ``close()`` there is no
-/// task, and none begins.
+/// Networks have ascending numbers. A lookup belongs to one network, and is cancelled when a newer network is seen. The watcher
+/// is started once, when something depends on the network. After ``close()`` no task is left, and none begins.
 ///
-/// The queue's mutex may be acquired under this one, never the other way round.
+/// The queue's mutex may be acquired while this one is held, never vice versa.
 final class NetworkTasks: Sendable {
     /// Maximum number of concurrent lookups.
     private static let maxLookups = 64
 
     private struct State {
         var watcher: Task<Void, Never>?
-        /// The number of the network that the lookups are of.
+        /// The number of the network to which the lookups belong.
         var network = 0
         var lookups: [String: Task<Void, Never>] = [:]
         var doubt: Task<Void, Never>?
         var isClosed = false
 
-        /// Goes on to a newer network; returns the lookups of the former.
+        /// Switches to a newer network; returns the lookups of the previous one.
         mutating func move(to number: Int) -> [Task<Void, Never>] {
             guard number > network else { return [] }
             network = number
@@ -32,7 +32,7 @@ final class NetworkTasks: Sendable {
 
     var isWatching: Bool { state.withLock { $0.watcher != nil } }
 
-    /// Begins to watch, once.
+    /// Starts the watcher, once.
     func watch(_ body: @escaping @Sendable () async -> Void) {
         state.withLock { state in
             guard state.watcher == nil, !state.isClosed else { return }
@@ -41,7 +41,7 @@ final class NetworkTasks: Sendable {
         }
     }
 
-    /// Ends what was begun in former networks: their lookups, and online their doubt.
+    /// Switches to a network: cancels the lookups of earlier networks and, if online, the time limit of a doubt.
     func follow(_ network: Int, isOnline: Bool) {
         let old = state.withLock { state in
             var old = state.move(to: network)
@@ -54,7 +54,7 @@ final class NetworkTasks: Sendable {
         for task in old { task.cancel() }
     }
 
-    /// Resolves names, as many at once as are permitted.
+    /// Resolves names, at most ``maxLookups`` at a time.
     ///
     /// - Parameter next: The next name, and the number of the network to resolve it in; `nil` if there is none.
     func lookUp(
@@ -72,12 +72,12 @@ final class NetworkTasks: Sendable {
         for task in old { task.cancel() }
     }
 
-    /// A lookup has ended.
+    /// Removes a lookup that has ended.
     func lookedUp(_ name: String, in network: Int) {
         state.withLock { state in if state.network == network { state.lookups[name] = nil } }
     }
 
-    /// Sets what ends a doubt that has just begun.
+    /// Starts the task that ends a doubt which has just begun.
     func limitDoubt(_ body: @escaping @Sendable () async -> Void) {
         let last: Task<Void, Never>? = state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -90,7 +90,7 @@ final class NetworkTasks: Sendable {
         last?.cancel()
     }
 
-    /// Ends all tasks; none begins from now on.
+    /// Cancels all tasks; no task begins afterwards.
     func close() async {
         let tasks = state.withLock { state in
             state.isClosed = true

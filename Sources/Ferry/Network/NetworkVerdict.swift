@@ -78,7 +78,7 @@ package enum NetworkVerdict {
                 return false
             }
             guard interface.isTunnel else { return interface.isMobile }
-            // The carriers of the tunnel: routes with a gateway outside of tunnels.
+            // The carriers of the tunnel: routes whose gateway is not reached through a tunnel.
             let carriers = snapshot.routes.filter {
                 ($0.isDefault || $0.gateway != nil) && interfaces[$0.interface]?.isTunnel == false
             }
@@ -100,7 +100,8 @@ package enum NetworkVerdict {
         }
     }
 
-    /// The source addresses of connections: of the interfaces with a default route, or of all if there is none.
+    /// The source addresses of connections: those of the interfaces with a default route, or of all interfaces if there is no
+    /// default route.
     private static func sources(_ snapshot: NetworkSnapshot) -> Set<NetworkAddress> {
         let outside = Set(snapshot.routes.lazy.filter(\.isDefault).map(\.interface))
         return Set(
@@ -115,7 +116,7 @@ package enum NetworkVerdict {
         var gateway: NetworkAddress?
     }
 
-    /// The best default route of each table, since routing rules may select any table.
+    /// The best default route of each table, because routing rules may select any table.
     private static func paths(_ snapshot: NetworkSnapshot, isIPv6: Bool) -> Set<Path> {
         let ways = snapshot.routes.filter { $0.isDefault && $0.destination.address.isIPv6 == isIPv6 }
         let best = Dictionary(grouping: ways, by: \.table).values.compactMap { $0.min { $0.metric < $1.metric } }

@@ -5,11 +5,11 @@
     import Network
     import Synchronization
 
-    /// Watches the network through `NWPathMonitor`, on a dispatch queue of its own.
+    /// Monitors the network through `NWPathMonitor`, on a dispatch queue of its own.
     final class NetworkWatch: Sendable {
         /// Opens with the first snapshot.
         let ready = Latch()
-        /// Opens when nothing more will be published.
+        /// Opens when no further snapshot will be published.
         let ended = Latch()
 
         private struct State {
@@ -22,7 +22,7 @@
         private let monitor = NWPathMonitor()
         private let queue = DispatchQueue(label: "ferry-network")
 
-        /// Begins watching at once.
+        /// Begins monitoring at once.
         init(hub: SnapshotHub, settings: NetworkSettings) {
             self.hub = hub
             state = Mutex(State(settings: settings))
@@ -35,7 +35,7 @@
             monitor.start(queue: queue)
         }
 
-        /// Requests the end; ``ended`` opens when it is reached.
+        /// Requests the end; ``ended`` opens when monitoring has ended.
         func end() {
             monitor.cancel()
             queue.async { [ready, ended] in

@@ -1,7 +1,7 @@
 #if os(Linux)
     import Synchronization
 
-    /// Watches the kernel's network and NetworkManager on a thread of its own, which sleeps between events.
+    /// Monitors the kernel's network state and NetworkManager on a thread of its own, which sleeps between events.
     final class NetworkWatch: Sendable {
         /// Opens with the first snapshot.
         let ready = Latch()
@@ -13,10 +13,10 @@
             var isEnding = false
         }
         private let state: Mutex<State>
-        /// `nil` if the process has no more descriptors.
+        /// `nil` if the process has no descriptors left.
         private let updates = try? WakePipe()
 
-        /// Begins watching at once; without sockets the network counts as online.
+        /// Begins monitoring at once; without sockets, the network counts as online.
         init(hub: SnapshotHub, settings: NetworkSettings, tools: NetworkManagerTools, sockets: NetlinkSockets?) {
             state = Mutex(State(settings: settings))
             onOwnThread("ferry-network", stackSize: 512 << 10) { [self] in
@@ -26,7 +26,7 @@
             }
         }
 
-        /// Requests the end of the thread; ``ended`` opens when it is reached.
+        /// Requests the end of the thread; ``ended`` opens when the thread has ended.
         func end() {
             state.withLock { $0.isEnding = true }
             updates?.wake()

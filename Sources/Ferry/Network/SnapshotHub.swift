@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds the newest snapshot and sends it to all listeners; a slow one gets only the newest.
+/// Holds the newest snapshot and sends it to all listeners; a slow listener gets only the newest.
 package final class SnapshotHub: Sendable {
     private let snapshot: Mutex<NetworkSnapshot>
     private let listeners = Broadcast<NetworkSnapshot>()
@@ -14,7 +14,7 @@ package final class SnapshotHub: Sendable {
         listeners.stream { (current, isLast: false) }
     }
 
-    /// Changes the snapshot; an equal one is not sent.
+    /// Changes the snapshot; sends nothing if the result is equal.
     package func update(_ change: (inout NetworkSnapshot) -> Void) {
         listeners.send {
             snapshot.withLock { snapshot -> (NetworkSnapshot, isLast: Bool)? in

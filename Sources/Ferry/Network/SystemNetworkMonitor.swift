@@ -1,7 +1,7 @@
 import FerryCore
 import Synchronization
 
-/// The network as reported by this machine's system.
+/// The network as reported by the operating system.
 ///
 ///     start ─► watch (own thread or queue) ─► table, NetworkManager's value ─► NetworkVerdict ─► hub ─► listeners
 ///

@@ -1,10 +1,10 @@
 import Synchronization
 
-/// Sends values to any number of streams, in one order for all; a slow reader gets only the newest.
+/// Sends values to any number of streams, in the same order for all; a slow reader gets only the newest value.
 ///
-/// A stream ends, and takes a lock to leave, while the task that reads it is being cancelled and its state is locked. Sending
-/// wakes that task, and waits for its state. So two locks: the one that keeps the order is held while values are sent, the
-/// one that streams leave under never is.
+/// Two locks avoid a deadlock. When a reading task is cancelled, its stream terminates while the task's state is locked, and
+/// acquires `readers` to unregister. Sending wakes that task, and so waits for its state. Therefore `order` is held while
+/// values are sent, and `readers` never is.
 final class Broadcast<Value: Sendable>: Sendable {
     private struct Readers {
         var continuations: [Int: AsyncStream<Value>.Continuation] = [:]
@@ -16,7 +16,7 @@ final class Broadcast<Value: Sendable>: Sendable {
 
     var isEmpty: Bool { readers.withLock { $0.continuations.isEmpty } }
 
-    /// Sends what `value` returns, if anything, to all streams; with `isLast` they end there.
+    /// Sends the value that `value` returns, if any, to all streams; with `isLast`, they end after it.
     func send(_ value: () -> (value: Value, isLast: Bool)?) {
         let ended: [AsyncStream<Value>.Continuation] = order.withLock { _ in
             guard let (value, isLast) = value() else { return [] }
@@ -28,8 +28,8 @@ final class Broadcast<Value: Sendable>: Sendable {
         for continuation in ended { continuation.finish() }
     }
 
-    /// A stream that begins with `first`, and has every value that is sent later; with `isLast` it ends there. `owner` is
-    /// retained while the stream is read.
+    /// A stream that begins with `first` and continues with every value that is sent later; with `isLast`, it ends after the
+    /// first value. `owner` is retained while the stream is read.
     func stream(
         retaining owner: (any Sendable)? = nil, beginningWith first: () -> (value: Value?, isLast: Bool)
     ) -> AsyncStream<Value> {
@@ -56,7 +56,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         return stream
     }
 
-    /// Ends the streams that there are.
+    /// Ends all existing streams.
     func finish() {
         let ended = order.withLock { _ in takeAll() }
         for continuation in ended { continuation.finish() }

@@ -1,16 +1,16 @@
 public import FerryCore
 import FerryEngine
 
-/// A server of files, and what is fetched from it now.
+/// A server, with its open connections and its current download speed.
 public struct BusyHost: Sendable, Hashable {
     /// Scheme, host and port.
     public internal(set) var origin: Origin
-    /// The open connections.
+    /// The number of open connections.
     public internal(set) var connections = 0
     /// The speed of the downloads whose first URL has this origin, in bytes per second.
     public internal(set) var bytesPerSecond = 0.0
 
-    /// Joins connections and speeds by host, the busiest first.
+    /// Combines connections and speeds by host, the busiest first.
     package static func all(connections: [Origin: Int], speeds: [(origin: Origin, bytesPerSecond: Double)]) -> [Self] {
         var hosts = connections.reduce(into: [:]) { $0[$1.key] = BusyHost(origin: $1.key, connections: $1.value) }
         for (origin, speed) in speeds where speed.isFinite {

@@ -10,8 +10,8 @@ import Synchronization
 
 /// Calls the methods of a delegate serially on the main actor.
 ///
-/// Delivers every end of a download, however slow the delegate; of progress, only the latest of each download waits.
-/// Acknowledges a numbered event once its method has returned.
+/// Delivers every end of a download, however slow the delegate is. Of the progress of each download, only the latest value is
+/// kept. Acknowledges a numbered event once its method has returned.
 package final class DelegateDispatcher: Sendable {
     /// One method call. Tasks that the method creates inherit it and may outlive the call.
     final class Call: Sendable {
@@ -36,7 +36,7 @@ package final class DelegateDispatcher: Sendable {
     weak let delegate: (any DownloadManagerDelegate)?
     private let place: EventHub.Place
     private let progress = Mutex<[DownloadID: DownloadProgress]>([:])
-    /// Downloads whose start was delivered and whose end was not; only these report progress.
+    /// Downloads whose start has been delivered and whose end has not; only these report progress.
     private let moving: Mutex<Set<DownloadID>>
     private let task: Mutex<Task<Void, Never>?>
     /// Notifies when no more calls follow.
@@ -69,13 +69,13 @@ package final class DelegateDispatcher: Sendable {
 
     deinit { task.withLock { $0 }?.cancel() }
 
-    /// Delivers nothing more after the method that is running.
+    /// Delivers no further event after the running method.
     func stop() { task.withLock { $0 }?.cancel() }
 
-    /// Returns once all events so far have been delivered; no call follows.
+    /// Returns once all events so far have been delivered; no further call is made.
     ///
-    /// Returns at once if called from inside a delegate method: later events are delivered after it, and its own is
-    /// acknowledged.
+    /// Returns at once if called from inside a delegate method: later events are delivered after that method, and its own event
+    /// is acknowledged.
     func finish() async {
         if let call = Self.current, call.dispatcher == ObjectIdentifier(self), !call.isOver {
             call.event?.acknowledge()
@@ -92,7 +92,7 @@ package final class DelegateDispatcher: Sendable {
         if isNew { place.mailbox.put(.progress(id)) }
     }
 
-    /// False if the manager or the delegate is gone.
+    /// Returns false if the manager or the delegate has been released.
     private static func call(_ item: EventMailbox.Item, by dispatcher: DelegateDispatcher?) async -> Bool {
         guard !Task.isCancelled, let dispatcher, let manager = dispatcher.manager, let delegate = dispatcher.delegate
         else { return false }
@@ -104,7 +104,7 @@ package final class DelegateDispatcher: Sendable {
     @MainActor private func call(
         _ item: EventMailbox.Item, _ delegate: any DownloadManagerDelegate, _ manager: DownloadManager, as call: Call
     ) async {
-        // Ends the call on the main actor, when the method has returned; work that it left there runs afterwards.
+        // Ends the call on the main actor when the method has returned, before other work that the method has scheduled there.
         defer { call.end() }
         if Task.isCancelled { return }
         switch item {
@@ -129,7 +129,7 @@ package final class DelegateDispatcher: Sendable {
         }
     }
 
-    /// False if the list cannot be read; the event stays unacknowledged and is delivered again later.
+    /// Returns false if the list cannot be read; the event then remains unacknowledged and is delivered again later.
     @MainActor private func tell(
         _ event: DownloadEvent, _ delegate: any DownloadManagerDelegate, _ manager: DownloadManager
     ) async -> Bool {

@@ -3,17 +3,16 @@ public import FerryCore
 import Synchronization
 
 extension Download {
-    /// The current status and every change of it, at most about ten times a second; a slow reader gets only the
-    /// latest value. Ends after a final state. The stream retains the download and its manager while it is read.
+    /// The current status and every change, at most about ten times a second; a slow reader gets only the latest value. Ends
+    /// after a final state. The stream retains the download and its manager while it is read.
     public var updates: AsyncStream<DownloadStatus> {
         backend.startHeartbeat()
         return live.updates(owner: self)
     }
 
-    /// Calls `handler` with the current status and every change of it, on a dispatch queue, until the token is
-    /// released.
+    /// Calls `handler` with the current status and every change, on a dispatch queue, until the token is released.
     ///
-    /// Calls are serial. The handler should capture its views weakly: the token retains the handler, and a view often
+    /// Calls are serial. The handler should capture its views weakly, because the token retains the handler, and a view often
     /// retains the token.
     public func observe(
         on queue: DispatchQueue, _ handler: @escaping @Sendable (DownloadStatus) -> Void
@@ -34,8 +33,7 @@ extension Download {
         return ObservationToken(task, end)
     }
 
-    /// Calls `handler` with the current status and every change of it, on the main actor, until the token is
-    /// released.
+    /// Calls `handler` with the current status and every change, on the main actor, until the token is released.
     public func observe(_ handler: @escaping @MainActor (DownloadStatus) -> Void) -> ObservationToken {
         let updates = updates
         let end = ObservationToken.End()
@@ -49,7 +47,7 @@ extension Download {
     }
 }
 
-/// Keeps an observation alive; releasing or cancelling the token ends it.
+/// Keeps an observation alive; releasing or cancelling the token ends the observation.
 ///
 /// After a cancellation on the handler's queue or actor, the handler is not called again.
 public final class ObservationToken: Sendable {

@@ -3,7 +3,7 @@ import FerryEngine
 import Synchronization
 
 extension Download {
-    /// The current status and its changes, for labels that are read: a change of the state at once, progress once in each
+    /// The current status and its changes, for text labels: a change of the state is delivered at once, progress once per
     /// interval. Otherwise as ``updates``.
     ///
     /// ```swift
@@ -34,7 +34,7 @@ extension Download {
     }
 }
 
-/// Delivers statuses in the order in which they were decided upon.
+/// Delivers statuses in the order of the decisions of ``UpdatePace``.
 private final class PacedStatuses: Sendable {
     private let pace: Mutex<UpdatePace>
     private let continuation: AsyncStream<DownloadStatus>.Continuation
@@ -44,7 +44,7 @@ private final class PacedStatuses: Sendable {
         self.continuation = continuation
     }
 
-    /// Returns when to deliver what is kept, if that is not known yet.
+    /// Returns when to deliver the kept status, unless that time is already known.
     func received(_ status: DownloadStatus, at now: Duration) -> Duration? {
         pace.withLock { pace in
             switch pace.received(status, at: now) {

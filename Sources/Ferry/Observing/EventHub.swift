@@ -10,7 +10,7 @@ package final class EventHub: Sendable {
         /// The numbers of the backlog's events. An end is stored before it is sent, so the backlog may contain events
         /// that are also sent.
         var earlier: Set<Int64> = []
-        /// The listener closes once the backlog has been delivered.
+        /// Whether the listener closes once the backlog has been delivered.
         var isLeaving = false
 
         func hasHeard(_ event: DownloadEvent) -> Bool { event.number.map(earlier.contains) ?? false }
@@ -25,14 +25,15 @@ package final class EventHub: Sendable {
     private let log: (@Sendable (LogEntry) -> Void)?
 
     /// - Parameters:
-    ///   - metrics: Told of each event; `nil` in a client of a daemon (``RemoteSession``), which counts them itself.
-    ///   - log: Told of each event; `nil` where the system has no log of its own.
+    ///   - metrics: Counts each event; `nil` in a client of a daemon (``RemoteSession``), because the daemon counts them
+    ///     itself.
+    ///   - log: Receives each event; `nil` if the system has no log of its own.
     init(_ metrics: ManagerMetrics? = nil, log: (@Sendable (LogEntry) -> Void)? = SystemLog.write) {
         self.metrics = metrics
         self.log = log
     }
 
-    /// A registration as listener; releasing it unregisters.
+    /// A listener's registration; releasing it unregisters the listener.
     package final class Place: Sendable {
         let mailbox: EventMailbox
         private weak let hub: EventHub?
@@ -46,7 +47,7 @@ package final class EventHub: Sendable {
 
         deinit { leave() }
 
-        /// Unregisters; no more events arrive.
+        /// Unregisters the listener; no further events arrive.
         func leave() { hub?.leave(id) }
 
         /// Closes the mailbox after all events sent so far, including the backlog.
@@ -54,7 +55,7 @@ package final class EventHub: Sendable {
     }
 
     /// Registers a listener for all events from now on. `backlog` reads unacknowledged ends of earlier runs, in
-    /// order; it returns `nil` if they cannot be read because the list is closed.
+    /// order; it returns `nil` if the list is closed and they cannot be read.
     func listen(backlog: (@Sendable () async -> [DownloadEvent]?)? = nil) -> Place {
         let mailbox = EventMailbox()
         let id: Int? = state.withLock { state in
@@ -113,13 +114,13 @@ package final class EventHub: Sendable {
         closing?.close()
     }
 
-    /// Whether there are listeners or a log; without any, events need not be created.
+    /// Whether there are listeners or a log; if not, events need not be created.
     var isHeard: Bool { log != nil || state.withLock { !$0.listeners.isEmpty } }
 
     func send(_ event: DownloadEvent) {
         metrics?.happened(event.kind)
         log?(LogEntry(event))
-        // Append under the lock, so that all listeners see the same order; resume outside of it.
+        // Append while the lock is held, so that all listeners see the same order; resume after it is released.
         let woken: [CheckedContinuation<Void, Never>] = state.withLock { state in
             var woken: [CheckedContinuation<Void, Never>] = []
             for (id, listener) in state.listeners {
@@ -147,14 +148,14 @@ package final class EventHub: Sendable {
     }
 }
 
-/// Sends the latest network status to all followers.
+/// Sends the latest network status to all listeners.
 package final class NetworkHub: Sendable {
     private let isClosed = Atomic(false)
     private let followers = Broadcast<NetworkStatus>()
 
     package init() {}
 
-    /// The status of `current` and every later one; if `current` returns `nil`, begins with the next status sent.
+    /// The status that `current` returns and every later one; if `current` returns `nil`, begins with the next status sent.
     package func stream(from current: () -> NetworkStatus?) -> AsyncStream<NetworkStatus> {
         followers.stream { (current(), isLast: isClosed.load(ordering: .acquiring)) }
     }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// The events that one listener has not received yet.
 ///
-/// Sending only appends; the listener is resumed once for all pending events, outside of every lock. The number of
-/// pending events is bounded: see ``WaitingEvents``.
+/// Sending only appends; the listener is resumed once for all pending events, while no lock is held. The number of pending
+/// events is bounded; see ``WaitingEvents``.
 final class EventMailbox: Sendable {
     enum Item: Sendable {
         case event(DownloadEvent)
@@ -52,7 +52,7 @@ final class EventMailbox: Sendable {
         listener?.resume()
     }
 
-    /// Closes the mailbox and discards pending items, because the listener is gone.
+    /// Closes the mailbox and discards pending items, because the listener has been released.
     func abandon() {
         close()
         state.withLock { $0.waiting = WaitingEvents() }
@@ -97,10 +97,10 @@ final class EventMailbox: Sendable {
 
 /// The pending items of one listener, in order; bounded while the listener does not read. Pure.
 ///
-/// Ends are always kept: there is one for each ended download. Other events, whose number a server can influence, are
-/// dropped beyond a limit.
+/// Ends are always kept, because there is only one for each ended download. Other events, whose number a server can influence,
+/// are dropped beyond a limit.
 struct WaitingEvents: Sendable {
-    /// Number of pending items from which events may be dropped.
+    /// Number of pending items above which events may be dropped.
     static let most = 10_000
 
     private(set) var items: [EventMailbox.Item] = []
@@ -117,7 +117,7 @@ struct WaitingEvents: Sendable {
         items.append(item)
     }
 
-    /// Returns all items and keeps none.
+    /// Removes and returns all items.
     mutating func take() -> [EventMailbox.Item] {
         defer { self = WaitingEvents() }
         return items
@@ -128,7 +128,7 @@ extension EventMailbox.Item {
     /// The event; `nil` for a marker or progress.
     var event: DownloadEvent? { if case .event(let event) = self { event } else { nil } }
 
-    /// True for events that are no ends. Progress items are one per download, and the marker is one.
+    /// True for events that are not ends. False for progress items, of which each download has one, and for the single marker.
     fileprivate var mayBeLeftOut: Bool {
         if case .event(let event) = self { !event.kind.isEnd } else { false }
     }

@@ -22,7 +22,7 @@ final class ListMailbox: Sendable {
         var change = ListChange()
         var events = WaitingEvents()
         var position: UInt64 = 0
-        /// By object: none is replaced, and so released, under the lock.
+        /// Keyed by object, so that no object is replaced, and thereby released, while the lock is held.
         var held: [ObjectIdentifier: LiveDownload] = [:]
         var isClosed = false
 
@@ -34,7 +34,7 @@ final class ListMailbox: Sendable {
                 held: Array(held.values))
         }
     }
-    /// The most objects that are kept in memory for a listener; the rows of more downloads are read.
+    /// Maximum number of objects that are kept in memory for a listener; beyond it, the rows of the downloads are read.
     static let maxHeld = 200
     /// Whether the listener receives events too.
     let hasEvents: Bool
@@ -45,7 +45,7 @@ final class ListMailbox: Sendable {
 
     /// Adds an update; ``notify()`` wakes the listener.
     ///
-    /// - Parameter lives: Objects of the change, of which a listener of events keeps some.
+    /// - Parameter lives: The objects of the changed downloads; a listener of events keeps some of them.
     func put(_ change: ListChange, _ events: [DownloadEvent], _ lives: [LiveDownload], position: UInt64) {
         state.withLock { state in
             state.position = position
@@ -53,7 +53,7 @@ final class ListMailbox: Sendable {
             guard hasEvents else { return }
             for event in events { state.events.append(.event(event)) }
             for live in lives where state.held.count < Self.maxHeld { state.held[ObjectIdentifier(live)] = live }
-            // Of one that came and went a client may have been told by an answer.
+            // A client may know a download that was added and removed meanwhile, because a response contained it.
             state.change.removed.formUnion(change.removed)
             state.change.removedFrom.merge(change.removedFrom) { $1 }
         }
@@ -78,7 +78,7 @@ final class ListMailbox: Sendable {
     }
 }
 
-/// The listeners of the list, and the numbers of what they are told.
+/// The listeners of the list, and the numbers of the updates.
 final class ListHub: Sendable {
     private struct WeakMailbox { weak var mailbox: ListMailbox? }
     private let state = Mutex((mailboxes: [WeakMailbox](), isClosed: false))
@@ -87,7 +87,7 @@ final class ListHub: Sendable {
 
     init(_ registry: LiveRegistry) { self.registry = registry }
 
-    /// The number of the newest update, from 1 for none.
+    /// The number of the newest update; 1 if there is none.
     var position: UInt64 { last.load(ordering: .acquiring) }
 
     func mailbox(hasEvents: Bool) -> ListMailbox {
@@ -104,7 +104,8 @@ final class ListHub: Sendable {
     /// Whether a listener receives events.
     var isFollowed: Bool { state.withLock { $0.mailboxes.contains { $0.mailbox?.hasEvents == true } } }
 
-    /// Tells all listeners of the next update; under the lock, so that they have the same order. They wake outside of it.
+    /// Sends the next update to all listeners, while the lock is held, so that all have the same order. The listeners are woken
+    /// after it is released.
     func tell(_ make: () -> ListChange, _ events: [DownloadEvent]) {
         let (mailboxes, held): ([ListMailbox], [LiveDownload]) = state.withLock { state in
             let position = last.add(1, ordering: .acquiringAndReleasing).newValue
@@ -116,11 +117,11 @@ final class ListHub: Sendable {
             return (mailboxes, lives)
         }
         for mailbox in mailboxes { mailbox.notify() }
-        // No object is released under the lock.
+        // No object is released while the lock is held.
         withExtendedLifetime(held) {}
     }
 
-    /// The objects of a change; none of one with more downloads than a listener keeps objects of.
+    /// The objects of a change; empty if the change has more downloads than a listener keeps objects.
     private func objects(of change: ListChange) -> [LiveDownload] {
         let most = max(change.added.count, change.changed.count, change.moved.count)
         guard most <= ListMailbox.maxHeld else { return [] }
@@ -148,9 +149,9 @@ public struct ListChange: Sendable, Hashable {
     public var changed: Set<DownloadID> = []
     /// Whether the order may differ.
     public var isReordered = false
-    /// The session of each removed download; empty if it is a daemon that keeps the list.
+    /// The session of each removed download; empty if a daemon keeps the list.
     package var removedFrom: [DownloadID: String] = [:]
-    /// The downloads whose position changed; empty if it is a daemon that keeps the list.
+    /// The downloads whose position changed; empty if a daemon keeps the list.
     package var moved: Set<DownloadID> = []
 
     /// Creates an empty change.
@@ -172,7 +173,7 @@ public struct ListChange: Sendable, Hashable {
             if removed.remove(id) == nil {
                 added.insert(id)
             } else {
-                // Removed and added again: another download, at another position.
+                // Removed and added again: a different download, at a different position.
                 changed.insert(id)
                 removedFrom[id] = nil
                 moved.insert(id)

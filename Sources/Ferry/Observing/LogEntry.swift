@@ -1,13 +1,13 @@
 import FerryCore
 import Logging
 
-/// A line of the library's log, in two parts: what happened, in Ferry's words, with the names that the app has given; and
-/// the details, which may have addresses, paths and names of files.
+/// A line of the library's log, in two parts: a description of what happened, with identifiers that the app has set, and
+/// details, which may contain addresses, paths and file names.
 package struct LogEntry: Sendable, Hashable {
     package enum Level: Sendable, Hashable { case debug, info, notice, error }
 
     let level: Level
-    /// No address, path or name of a file is part of it.
+    /// Contains no address, path or file name.
     let text: String
     let details: String?
 
@@ -46,7 +46,7 @@ extension LogEntry: CustomStringConvertible {
 }
 
 extension DownloadManager.Configuration {
-    /// Writes a fault to the logger that the app has set, else to the log of the system, if it has one.
+    /// Writes a fault to the logger that the app has set, otherwise to the system log, if there is one.
     package func log(_ entry: LogEntry) {
         guard let logger else {
             SystemLog.write?(entry)

@@ -2,7 +2,7 @@ import CoreMetrics
 import FerryCore
 import FerryEngine
 
-/// What the list of downloads gives to the metrics system: additions, ends, and the times of its database.
+/// The metrics of a list of downloads: additions, ends, and the times of its database.
 package struct ManagerMetrics: Sendable {
     private let factory: any MetricsFactory
     private let additions: Counter
@@ -10,7 +10,7 @@ package struct ManagerMetrics: Sendable {
     private let reads: CoreMetrics.Timer
     private let writes: CoreMetrics.Timer
 
-    /// One that keeps nothing.
+    /// Creates metrics that record nothing.
     package init() { self.init(NOOPMetricsHandler.instance) }
 
     init(_ factory: any MetricsFactory) {
@@ -19,15 +19,15 @@ package struct ManagerMetrics: Sendable {
         completed = Counter(.ended, labels: ["completed", "downloaded"], in: factory)
         reads = Timer(.catalogue, labels: ["read"], in: factory)
         writes = Timer(.catalogue, labels: ["write"], in: factory)
-        // They begin at zero, so that the first one is a rise.
+        // Create the counters at zero, so that the first event shows as an increase.
         for reason in ["retry", "restart"] { _ = Counter(.interrupted, labels: [reason], in: factory) }
     }
 
     /// Counts downloads that were added to the list.
     func added(_ count: Int) { additions.increment(by: count) }
 
-    /// Counts an event, unless it is an addition, which has none if nobody listens: ``added(_:)`` counts it. The values of
-    /// labels are codes of errors and names of states, never texts of servers or users.
+    /// Counts an event. Additions are counted by ``added(_:)`` instead, because they have no event if there is no listener. The
+    /// values of labels are error codes and names of states, never texts from servers or users.
     func happened(_ kind: DownloadEvent.Kind) {
         switch kind {
         case .completed(let file):
@@ -49,7 +49,7 @@ package struct ManagerMetrics: Sendable {
         }
     }
 
-    /// Counts what is too rare for a counter of its own here; the metrics system knows it by its labels.
+    /// Counts an event that is too rare for a stored counter; the metrics system identifies the counter by its labels.
     private func count(_ metric: Metric, _ values: [String]) {
         Counter(metric, labels: values, in: factory).increment()
     }

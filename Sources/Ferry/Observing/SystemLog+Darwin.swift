@@ -1,8 +1,8 @@
 #if canImport(os)
     import os
 
-    /// The unified log of Apple's systems. Addresses, paths and names of files are private there; what happened, and to which
-    /// download, is public.
+    /// The unified log of Apple's systems. Addresses, paths and file names are private in it; the event and the identifier of
+    /// the download are public.
     enum SystemLog {
         private static let logger = Logger(subsystem: "ferry", category: "downloads")
 

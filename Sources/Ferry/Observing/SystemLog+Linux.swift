@@ -1,5 +1,5 @@
 #if !canImport(os)
-    /// There is no log of the system here: faults are for the logger that the app sets.
+    /// This system has no log of its own; faults go to the logger that the app sets.
     enum SystemLog {
         static let write: (@Sendable (LogEntry) -> Void)? = nil
     }

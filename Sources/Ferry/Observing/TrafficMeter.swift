@@ -1,8 +1,7 @@
 import FerryCore
 import Synchronization
 
-/// The speed at which the downloads of each session receive. Those count too that begin and end between two looks at what is
-/// running.
+/// The receiving speed of each session, including downloads that begin and end between two polls of the running downloads.
 final class TrafficMeter: Sendable {
     private let meters = Mutex<[String: SpeedMeter]>([:])
 
@@ -11,7 +10,7 @@ final class TrafficMeter: Sendable {
         meters.withLock { $0[session, default: SpeedMeter(startingAt: now)].record(count, at: now) }
     }
 
-    /// Returns the bytes per second of a session, or with `nil` of all.
+    /// Returns the bytes per second of a session; with `nil`, of all sessions.
     func bytesPerSecond(of session: String?, at now: Duration) -> Double {
         meters.withLock { meters in
             meters.lazy.filter { session == nil || $0.key == session }.reduce(0) {

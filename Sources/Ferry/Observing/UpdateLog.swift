@@ -1,8 +1,8 @@
 package import FerryCore
 import Synchronization
 
-/// What changes in a list and what happens to its downloads. Each hub tells all its listeners in one order; updates that are
-/// appended at the same time may differ between the two.
+/// The changes of a list and the events of its downloads. Each hub sends updates to all its listeners in one order; the order
+/// of updates that are appended concurrently may differ between the two hubs.
 ///
 /// ```
 /// a row or an object changes ─► append ─┬─► EventHub     events, each to every listener and delegate
@@ -10,32 +10,35 @@ import Synchronization
 ///                                                         with their events for the daemon's stream
 /// ```
 ///
-/// Invariant: what an update tells is in the row (submitted, at least) and in the object before it is appended. A row or an
-/// object that is read after ``position`` was read is therefore as new as every update up to that position.
+/// Invariant: the row (at least as a submitted batch) and the object reflect an update before it is appended. A row or an
+/// object that is read after ``position`` was read is therefore at least as new as every update up to that position.
 ///
-/// An update has no copy of what it tells. For a listener of events, the objects of a few downloads stay in memory until
-/// it has told of them, so that their rows need not be read.
+/// An update contains no copy of the changed data. For a listener of events, the objects of a few downloads stay in memory
+/// until the listener has reported them, so that their rows need not be read.
 package final class UpdateLog: Sendable {
     private let events: EventHub
     private let list: ListHub
 
     /// - Parameters:
-    ///   - metrics: Told of each event; `nil` in a client of a daemon (``RemoteSession``), which counts them itself.
+    ///   - metrics: Counts each event; `nil` in a client of a daemon (``RemoteSession``), because the daemon counts them
+    ///     itself.
     ///   - registry: The downloads in memory.
     package init(_ metrics: ManagerMetrics? = nil, of registry: LiveRegistry = LiveRegistry()) {
         events = EventHub(metrics)
         list = ListHub(registry)
     }
 
-    /// The number of the newest update: 1 before the first, then one more with each, also after ``close()``.
+    /// The number of the newest update: 1 before the first, then one more with each, even after ``close()``.
     var position: UInt64 { list.position }
 
-    /// Whether events have a listener, or the system has a log. Without any, additions need no events: metrics count them apart.
+    /// Whether events have a listener, or the system has a log. If not, additions need no events, because metrics count them
+    /// separately.
     var isHeard: Bool { events.isHeard || list.isFollowed }
 
     // MARK: Appending
 
-    /// Appends a change and the events that it brought about. `change` is made only if somebody listens, under the hub's lock.
+    /// Appends a change and the events that it caused. `change` is evaluated only if there is a listener, while the hub's lock
+    /// is held.
     package func append(_ change: @autoclosure () -> ListChange, _ happened: [DownloadEvent] = []) {
         list.tell(change, happened)
         for event in happened { events.send(event) }
@@ -57,22 +60,22 @@ package final class UpdateLog: Sendable {
     /// The changes and events from now on.
     func updates() -> ListUpdates { ListUpdates(mailbox: list.mailbox(hasEvents: true)) }
 
-    /// Ends all listeners after the updates so far. Later updates reach nobody, but are still counted and logged.
+    /// Ends all listeners after the updates so far. Later updates reach no listener, but are still counted and logged.
     package func close() {
         list.close()
         events.close()
     }
 }
 
-/// Changes of the list and events, in the order of the log. Those that occur while the listener is busy are merged into
-/// one element: its change is in effect before its events.
+/// Changes of the list and events, in the order of the log. Updates that occur while the listener is busy are merged into one
+/// element, whose change precedes its events.
 package struct ListUpdates: AsyncSequence, Sendable {
     package struct Element: Sendable {
         package var change: ListChange
         package var events: [DownloadEvent]
         /// The number of the last of these updates.
         package var position: UInt64
-        /// Keeps downloads that were added, changed or moved in memory while the element is.
+        /// Keeps downloads that were added, changed or moved in memory while the element exists.
         let held: [LiveDownload]
     }
 

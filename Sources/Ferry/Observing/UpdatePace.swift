@@ -1,7 +1,7 @@
 import FerryCore
 
-/// Decides when a reader gets the status of a download that wants one for each interval: a change of the state at once,
-/// progress at most once in an interval, and after it the latest one that was kept.
+/// Decides when a reader that requests one status per interval gets it: a change of the state at once, progress at most once
+/// per interval, and the latest kept status after the interval.
 struct UpdatePace {
     private let interval: Duration
     private var last: (state: DownloadState, time: Duration)?
@@ -9,9 +9,9 @@ struct UpdatePace {
 
     enum Decision: Equatable {
         case deliver
-        /// The status is kept; ask at that time.
+        /// The status is kept; call ``due(at:isEnd:)`` at that time.
         case ask(at: Duration)
-        /// The status is kept, and the time to ask is known already.
+        /// The status is kept, and the time for the call is already known.
         case keep
     }
 
@@ -26,8 +26,8 @@ struct UpdatePace {
         return .deliver
     }
 
-    /// Takes the status that is due; `nil` if it was replaced by one that was delivered at once. At the end of all
-    /// statuses none is early.
+    /// Removes and returns the status that is due; `nil` if a status that was delivered at once has replaced it. With `isEnd`,
+    /// the kept status is due whatever the time.
     mutating func due(at now: Duration, isEnd: Bool = false) -> DownloadStatus? {
         guard let status = kept, let last, isEnd || now - last.time >= interval else { return nil }
         (self.last, kept) = ((status.state, now), nil)

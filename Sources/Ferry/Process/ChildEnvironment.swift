@@ -6,8 +6,8 @@
     import Musl
 #endif
 
-/// The environment variables that a started program inherits: a fixed list. The daemon outlives the app that started
-/// it and starts programs of other apps, to which one app's tokens and passwords must not leak.
+/// The environment variables that a started program inherits: a fixed list. The daemon outlives the app that started it and
+/// starts programs of other apps, and one app's tokens and passwords must not leak to them.
 ///
 /// Pure: evaluated with the current environment when a program is started.
 package enum ChildEnvironment {
@@ -55,11 +55,11 @@ package enum ChildEnvironment {
 
 /// The working directory of this process.
 package enum WorkingDirectory {
-    /// The absolute path; empty if the directory has been deleted, so that relative paths stay relative and fail.
+    /// The absolute path; empty if the directory has been deleted, so that relative paths remain relative and fail.
     package static var path: String {
         guard let bytes = getcwd(nil, 0) else { return "" }
         defer { free(bytes) }
-        // The kernel marks a directory outside of this process's root.
+        // The kernel prefixes a directory outside this process's root with `(unreachable)`.
         return bytes.pointee == UInt8(ascii: "/") ? String(cString: bytes) : ""
     }
 }

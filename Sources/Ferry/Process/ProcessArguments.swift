@@ -1,15 +1,16 @@
-/// The words that this process was started with, from the C library: Swift's `CommandLine` has none of them if procfs is not
-/// mounted, or if a preloaded library changed the environment before `main`.
+/// The arguments of this process, from the C library: Swift's `CommandLine` is empty if procfs is not mounted, or if a
+/// preloaded library changed the environment before `main`.
 package enum ProcessArguments {
-    /// All words, the program's name first. Empty if the process was started without any, or they cannot be known.
+    /// All arguments, the program's name first. Empty if the process was started without arguments, or if they cannot be
+    /// determined.
     package static var all: [String] {
         guard let list else { return [] }
         return (0..<list.count).compactMap { list.memory[$0].map { String(cString: $0) } }
     }
 
-    /// Overwrites bytes of words with asterisks, in the memory that `ps` and `/proc/PID/cmdline` show.
+    /// Overwrites bytes of arguments with asterisks, in the memory that `ps` and `/proc/PID/cmdline` show.
     ///
-    /// - Parameter ranges: Byte ranges of each word, the program's name first.
+    /// - Parameter ranges: The byte ranges in each argument, the program's name first.
     package static func hide(_ ranges: [[Range<Int>]]) {
         guard let list else { return }
         for (index, ranges) in ranges.prefix(list.count).enumerated() where !ranges.isEmpty {

@@ -6,9 +6,9 @@
     import Musl
 #endif
 
-/// A program started by this process that does not depend on it; see ``spawn(_:environment:hearsReady:)``.
+/// A program that this process started and that does not depend on it; see ``spawn(_:environment:hearsReady:)``.
 ///
-/// The caller must ``wait()`` for its end while this process lives; otherwise a zombie remains.
+/// The caller must ``wait()`` for its end while this process is running; otherwise a zombie remains.
 package struct SpawnedProgram: Sendable {
     let process: Int32
     /// The read end of the pipe to the program's descriptor 3; -1 if it has none.
@@ -23,7 +23,7 @@ package struct SpawnedProgram: Sendable {
         defer { if hearsReady { close(pipe.writing) } }
         // allow(environment): the caller has selected the variables.
         var spawning = Spawning(words, environment: variables)
-        // The app's working directory would keep its disk from being unmounted.
+        // The app's working directory would prevent its disk from being unmounted.
         spawning.directory = "/"
         spawning.ready = hearsReady ? pipe.writing : nil
         spawning.startsSession = true

@@ -43,11 +43,11 @@
                 return process
             }
         #else
-            /// A stub: these systems let no app start another program.
+            /// A stub, because on these systems an app cannot start another program.
             package func start() throws(Failure) -> Int32 { throw Failure(code: ENOTSUP) }
         #endif
 
-        /// Makes a pipe; programs are started without it, as without all descriptors that they are not given.
+        /// Creates a pipe. Started programs do not inherit it, nor any other descriptor that is not passed to them.
         ///
         /// - Parameter blocks: Whether a call waits for bytes, or for space.
         package static func pipe(blocks: Bool = true) throws(Failure) -> (reading: Int32, writing: Int32) {
@@ -55,7 +55,7 @@
             // allow(pipe): the pipes of all others.
             guard Darwin.pipe(&ends) == 0 else { throw Failure(code: errno) }
             for end in ends {
-                // Without pipe2(2): another part of the app may start a program in between.
+                // There is no pipe2(2), so another part of the app may start a program between the two calls.
                 _ = fcntl(end, F_SETFD, FD_CLOEXEC)
                 if !blocks { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
             }

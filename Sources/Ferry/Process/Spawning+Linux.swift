@@ -50,7 +50,7 @@
             return process
         }
 
-        /// Makes a pipe that no other program inherits.
+        /// Creates a pipe that no other program inherits.
         ///
         /// - Parameter blocks: Whether a call waits for bytes, or for space.
         package static func pipe(blocks: Bool = true) throws(Failure) -> (reading: Int32, writing: Int32) {

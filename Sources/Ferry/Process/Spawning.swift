@@ -11,7 +11,7 @@
 /// The program inherits only its three standard streams and ``ready``, however many descriptors are open. It leads its
 /// own process group, with no signal blocked and every signal at its default action.
 package struct Spawning {
-    /// The program and its arguments; without a slash, the program is searched in this process's PATH.
+    /// The program and its arguments; a program name without a slash is looked up in this process's PATH.
     package var words: [String]
     package var environment: [String: String]
     /// The working directory; `nil` for this process's own.
@@ -23,14 +23,14 @@ package struct Spawning {
     /// A descriptor of this process above 3 that becomes the program's descriptor 3, not closed by ``start()``;
     /// `nil` for none.
     package var ready: Int32?
-    /// Whether the program also leads a new session, so that the end of this session does not end it.
+    /// Whether the program also leads a new session, so that the end of this session does not end the program.
     package var startsSession = false
 
     /// The `errno` of a failed start.
     package struct Failure: Error {
         package let code: Int32
 
-        /// The system's sentence.
+        /// The system's message.
         package var reason: String { String(cString: strerror(code)) }
     }
 
@@ -39,8 +39,8 @@ package struct Spawning {
         self.environment = environment
     }
 
-    /// Runs the program to its end, with its output and errors in one pipe; returns its exit code, as ``wait(for:)``, and
-    /// what it wrote. Blocks.
+    /// Runs the program to its end, with its standard output and standard error in one pipe; returns its exit code, as
+    /// ``wait(for:)``, and its output. Blocks.
     package func run() throws(Failure) -> (status: Int32, output: [UInt8]) {
         let pipe = try Self.pipe()
         defer { close(pipe.reading) }

@@ -8,8 +8,8 @@
 
 /// Wakes a thread that waits in poll(2), from any thread.
 ///
-/// Both descriptors stay open as long as the object lives, so a wake-up that comes after the thread has ended cannot reach
-/// a file that was given the number of a closed descriptor.
+/// Both descriptors stay open as long as the object exists, so a wake-up after the end of the thread cannot write to another
+/// file that has got the number of a closed descriptor.
 package final class WakePipe: Sendable {
     /// Readable after ``wake()``, until ``drain()``; for poll(2).
     package let reading: Int32
@@ -23,12 +23,12 @@ package final class WakePipe: Sendable {
     }
 
     package func wake() {
-        // A full pipe wakes the thread already.
+        // A full pipe already wakes the thread.
         var byte: UInt8 = 0
         _ = write(writing, &byte, 1)
     }
 
-    /// Takes all wake-ups so far; called by the thread that waits.
+    /// Discards all wake-ups so far; called by the waiting thread.
     package func drain() {
         var bytes = [UInt8](repeating: 0, count: 256)
         while read(reading, &bytes, bytes.count) > 0 {}

@@ -8,16 +8,16 @@ import Synchronization
     import Foundation
 #endif
 
-/// The queue of a list, shared by all tasks: the ``QueueMachine``, the phase of the list, and what a decision needs beside them.
+/// The queue of a list, shared by all tasks: the ``QueueMachine``, the phase of the list, and other data that decisions need.
 ///
-/// Each method is one whole transition, or one consistent look. A download has one entry, from ``enter(_:_:)``, ``join(_:)`` or
-/// ``open(_:)`` to ``unlist(_:)``, ``lost(_:)`` or an ``open(_:)`` without it; with a run, until ``ended(_:)``. Its object is made
-/// under the same lock, so that both show the same. Nothing starts
-/// unless the list is open: ``suspend()`` and ``beginClosing()`` return all runs that there will be. Nothing is stored here,
-/// and nothing waits: the caller stores first, and stops, awaits and tells what is returned.
+/// Each method is one whole transition, or one consistent read. A download has one entry, from ``enter(_:_:)``, ``join(_:)`` or
+/// ``open(_:)`` to ``unlist(_:)``, ``lost(_:)`` or an ``open(_:)`` without the download; with a run, until ``ended(_:)``. Its
+/// object is created under the same lock, so that entry and object are consistent. No run starts unless the list is open, so
+/// ``suspend()`` and ``beginClosing()`` return all runs. The queue stores nothing and never waits: the caller stores changes
+/// first, then stops, awaits or reports what a method returns.
 ///
-/// Order of mutexes: a download's, the registry's, the settings' and the engine's may be acquired under this one, never the
-/// other way round.
+/// Order of mutexes: those of a download, the registry, the settings and the engine may be acquired while this one is held,
+/// never vice versa.
 final class DownloadQueue: Sendable {
     enum Phase: Sendable, Hashable {
         /// Not used yet; the catalogue is not open.
@@ -32,26 +32,26 @@ final class DownloadQueue: Sendable {
     fileprivate struct State {
         var phase: Phase
         var machine: QueueMachine
-        /// Whether a suspension has closed the list, whose downloads are known from before.
+        /// Whether a suspension has closed the list, so that its downloads are known from the previous opening.
         var wasOpen = false
         /// Whether ``DownloadQueue/drain()`` was called.
         var isDraining = false
         /// The number of snapshots seen; 0 while the network is assumed.
         var network = 0
-        /// The network in which the doubt about running downloads began; `nil` without any.
+        /// The network in which the doubt about running downloads began; `nil` if there is no doubt.
         var doubt: Int?
-        /// The dates at which servers are tried again.
+        /// The dates of the next attempts at servers.
         var times = WallTimes()
-        /// The rate limits that the runs of a session share, by its number.
+        /// The rate limits that the runs of a session share, by the number of the session.
         var throttles: [UInt16: Throttle] = [:]
-        /// What the timer was last set to.
+        /// The last setting of the timer.
         var wake = WakeTimer.Setting()
     }
     private let state: Mutex<State>
     private let registry: LiveRegistry
     private let clock: any EngineClock
 
-    /// Creates an empty queue; `isOpen` if it needs no catalogue.
+    /// Creates an empty queue; `isOpen` is true if the list needs no catalogue.
     init(_ configuration: DownloadManager.Configuration, isOpen: Bool, registry: LiveRegistry, clock: any EngineClock) {
         self.registry = registry
         self.clock = clock
@@ -67,8 +67,8 @@ final class DownloadQueue: Sendable {
     var phase: Phase { state.withLock { $0.phase } }
     var isOpen: Bool { phase == .open }
 
-    /// Opens the list with its stored downloads, and removes those that are stored no more. Returns what another process has
-    /// changed during a suspension.
+    /// Opens the list with its stored downloads, and removes downloads that are no longer stored. Returns the changes that
+    /// another process made during a suspension.
     func open(_ downloads: [QueuedDownload]) -> ListChange {
         state.withLock { state in
             let (old, new) = (Set(state.machine.entries.keys), Set(downloads.map(\.id)))
@@ -86,7 +86,7 @@ final class DownloadQueue: Sendable {
         var wake: WakeTimer.Setting
     }
 
-    /// Begins a suspension; `nil` if there is nothing to close: an unused list is suspended all the same.
+    /// Begins a suspension; `nil` if there is nothing to close. An unused list is suspended too.
     func suspend() -> Closing? {
         state.withLock { state in
             switch state.phase {
@@ -101,7 +101,7 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// Ends a suspension; a list that is kept is to be opened then. Returns false if there was none.
+    /// Ends a suspension; a stored list must then be opened. Returns false if the list was not suspended.
     func endSuspension(isKept: Bool) -> Bool {
         state.withLock { state in
             guard state.phase == .suspended else { return false }
@@ -110,7 +110,7 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// Begins the shutdown; `nil` if it is over.
+    /// Begins the shutdown; `nil` if it has already ended.
     func beginClosing() -> Closing? {
         state.withLock { state in
             guard state.phase != .closed else { return nil }
@@ -119,7 +119,8 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// Ends the shutdown. Returns the objects, to be closed; those that are made from now on are closed.
+    /// Ends the shutdown. Returns the objects that the caller must close; objects that are created later are closed from the
+    /// start.
     func close() -> [LiveDownload] {
         state.withLock { state in
             state.phase = .closed
@@ -128,41 +129,42 @@ final class DownloadQueue: Sendable {
     }
 
     var isDraining: Bool { state.withLock { $0.isDraining } }
-    /// Whether new downloads are accepted: asked under the list's lock before they are stored, as ``enter(_:_:)`` does not check.
+    /// Whether new downloads are accepted. Checked under the list's lock before they are stored, because ``enter(_:_:)`` does
+    /// not check.
     var accepts: Bool { state.withLock { !$0.isDraining && $0.phase == .open } }
 
-    /// From now on ``accepts`` is false.
+    /// Makes ``accepts`` false for good.
     func drain() { state.withLock { $0.isDraining = true } }
 
-    /// Whether no download runs or is to run; `nil` if the list is not open.
+    /// Whether no download is running or queued; `nil` if the list is not open.
     var isIdle: Bool? { state.withLock { $0.phase == .open ? $0.machine.activeCount == 0 : nil } }
 
     // MARK: Decisions
 
-    /// What a decision brings about outside of the queue.
+    /// The effects of a decision outside the queue.
     struct Decision {
         var stops: [(run: Run, reason: Run.Stop)] = []
         /// Whether a download has been started.
         var hasStarts = false
-        /// Those whose time has come.
+        /// Downloads whose waiting time is over.
         var woken: [DownloadID] = []
-        /// Those that the network keeps waiting, and why.
+        /// Downloads that newly wait for a network, with the reasons.
         var barred: [(id: DownloadID, reason: Reason)] = []
-        /// Those that wait for their servers for another reason than was shown.
+        /// Downloads that wait for their servers for a reason other than the one shown.
         var told: Set<DownloadID> = []
-        /// What the timer is to be set to; `nil` if it is unchanged.
+        /// The new setting of the timer; `nil` if it is unchanged.
         var wake: WakeTimer.Setting?
-        /// Whether names of hosts are to be resolved.
+        /// Whether host names must be resolved.
         var hasNames = false
-        /// Whether ``DownloadQueue/drain()`` was called, so that the end of the last run is to be notified.
+        /// Whether ``DownloadQueue/drain()`` was called, so that the end of the last run must be notified.
         var isDraining = false
     }
 
     /// Decides which downloads start and stop now; `nil` if the list is not open.
     ///
     /// - Parameters:
-    ///   - book: Called under the lock, if a download could run: its environment is not made before.
-    ///   - launch: Gives a run its task; called under the lock, so that whoever finds the run can await it.
+    ///   - book: Called under the lock, and only if a download could run, because it creates the engine's environment.
+    ///   - launch: Creates the task of a run; called under the lock, so that any code that finds the run can await it.
     func decide(book: () -> HostBook, launch: (DownloadID, Run) -> Void) -> Decision? {
         state.withLock { state in
             guard state.phase == .open else { return nil }
@@ -184,7 +186,7 @@ final class DownloadQueue: Sendable {
                 state.machine.run(of: stop.id).map { (run: $0, reason: stop.reason == .network ? .network : .slot) }
             }
             if state.machine.hasRetries {
-                // A run that only waits for its next attempt leaves its slot to downloads that can use it.
+                // A run that only waits for its next attempt yields its slot to downloads that can use it.
                 let soon = clock.date().addingTimeInterval(1)
                 for run in state.machine.contestedRuns() where !run.isStream {
                     if let at = run.retryAt, at > soon { next.stops.append((run: run, reason: .backOff)) }
@@ -199,7 +201,7 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// The timer has woken: it is to be set again.
+    /// Notes that the timer has fired, and must be set again.
     func woke(at time: Duration) {
         state.withLock { state in if state.wake.at == time { _ = state.wake.changed(to: nil) } }
     }
@@ -209,10 +211,10 @@ final class DownloadQueue: Sendable {
         state.withLock { $0.machine.permit(configuration) }
     }
 
-    /// Sets whether downloads of other servers are expected.
+    /// Sets whether downloads from other servers are expected.
     func set(expectsOtherHosts: Bool) { state.withLock { $0.machine.set(expectsOtherHosts: expectsOtherHosts) } }
 
-    /// Asks for all servers again at the next decision.
+    /// Makes the next decision check all servers again.
     func hostsChanged() { state.withLock { $0.machine.hostsChanged() } }
 
     // MARK: Sessions
@@ -235,28 +237,28 @@ final class DownloadQueue: Sendable {
 
     // MARK: Listing
 
-    /// A key behind all others of a priority.
+    /// A key after all others of a priority.
     func takeKey(_ priority: DownloadPriority) -> QueueKey { state.withLock { $0.machine.takeKey(priority) } }
 
-    /// Keys behind all others of the priorities of these keys, in this order.
+    /// Keys after all others, with the priorities of these keys, in this order.
     func takeKeys(like keys: [QueueKey]) -> [QueueKey] {
         state.withLock { state in keys.map { state.machine.takeKey(DownloadPriority(rawValue: $0.priority)) } }
     }
 
-    /// Lists downloads with their stored rows; returns their objects.
+    /// Adds downloads with their stored rows to the list; returns their objects.
     func enter(
         _ downloads: [(queued: QueuedDownload, row: CatalogueRow)], _ secrets: [DownloadID: Secrets]
     ) -> [LiveDownload] {
         state.withLock { state in
             downloads.map { queued, row in
                 state.machine.enter(queued)
-                // After queueing, so that the object shows the correct reason of waiting.
+                // After queueing, so that the object shows the correct reason for waiting.
                 return object(of: row, secrets[row.id], &state)
             }
         }
     }
 
-    /// Queues downloads that are stored. If they are listed, the queue's key counts, not the given one.
+    /// Queues stored downloads. Downloads that are already listed keep their keys.
     func join(_ downloads: [QueuedDownload]) {
         state.withLock { state in
             for var download in downloads {
@@ -276,12 +278,12 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// The row of a running download is gone.
+    /// Notes that the row of a running download no longer exists.
     func lost(_ id: DownloadID) { state.withLock { $0.machine.take(.remove, of: id) } }
 
     func isListed(_ id: DownloadID) -> Bool { state.withLock { $0.machine.listed(id) != nil } }
 
-    /// Whether the identifier is in use, also by a download that is leaving.
+    /// Whether the identifier is in use, including by a download that is being removed.
     func isKnown(_ id: DownloadID) -> Bool { state.withLock { $0.machine.entries[id] != nil } }
 
     // MARK: Places and conditions
@@ -289,7 +291,7 @@ final class DownloadQueue: Sendable {
     /// The key of a listed download.
     func key(of id: DownloadID) -> QueueKey? { state.withLock { $0.machine.listed(id)?.key } }
 
-    /// The key of a listed download; of another, a new one.
+    /// The key of a listed download; a new key for any other download.
     func key(of id: DownloadID, or priority: DownloadPriority) -> QueueKey {
         state.withLock { $0.machine.listed(id)?.key ?? $0.machine.takeKey(priority) }
     }
@@ -297,7 +299,7 @@ final class DownloadQueue: Sendable {
     /// The listed downloads of a priority, ascending by key.
     func places(of priority: Int) -> [QueuePlace] { state.withLock { $0.machine.places(of: priority) } }
 
-    /// Gives listed downloads stored places.
+    /// Applies stored places to listed downloads.
     func set(_ places: [QueuePlace]) {
         state.withLock { state in for place in places { state.machine.set(key: place.key, of: place.id) } }
     }
@@ -311,15 +313,16 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// The stored row of a download has changed, which its run is to take over.
+    /// Notes that the stored row of a download has changed, so that its run applies the change.
     func edited(_ id: DownloadID) { state.withLock { $0.machine.run(of: id)?.edited() } }
 
     // MARK: Changing
 
-    /// Keeps a download from starting during a change; it stays listed. Returns its run, to be stopped and awaited.
+    /// Prevents a download from starting during a change; the download stays listed. Returns its run, which the caller must
+    /// stop and await.
     func hold(_ id: DownloadID) -> Run? { state.withLock { $0.machine.hold(id) } }
 
-    /// As ``hold(_:)``, unless the download has a run. Returns whether it is held.
+    /// As ``hold(_:)``, unless the download has a run. Returns whether the download is held.
     func holdIdle(_ id: DownloadID) -> Bool {
         state.withLock { state in
             guard state.machine.run(of: id) == nil else { return false }
@@ -328,8 +331,8 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// Holds those that have neither an object nor a run, and have not changed since that stamp. Returns them, and the
-    /// other listed ones.
+    /// Holds the downloads that have neither an object nor a run and have not changed since the stamp. Returns these, and the
+    /// other listed downloads.
     func holdQuiet(_ entries: [IndexEntry], since stamp: UInt64) -> (held: [IndexEntry], others: [IndexEntry]) {
         var (held, others): ([IndexEntry], [IndexEntry]) = ([], [])
         state.withLock { state in
@@ -351,18 +354,18 @@ final class DownloadQueue: Sendable {
         state.withLock { state in for id in ids { state.machine.take(.settle, of: id) } }
     }
 
-    /// Sets where downloads are without a run.
+    /// Sets the states in which downloads rest without a run.
     func rest(_ ids: [DownloadID], _ rest: QueueEntry.Rest) {
         state.withLock { state in for id in ids { state.machine.take(.rest(rest), of: id) } }
     }
 
-    /// Queues those that wait for a time.
+    /// Queues downloads that wait for a time.
     func wake(_ ids: [DownloadID]) {
         state.withLock { state in for id in ids { state.machine.take(.wake, of: id) } }
     }
 
-    /// Queues a download that goes on by itself, whatever it waits for, and returns its run or else its server; `nil` if it
-    /// is parked or not listed.
+    /// Queues a download that would continue by itself, whatever it waits for, and returns its run and its server; `nil` if the
+    /// download is parked or not listed.
     func tryNow(_ id: DownloadID) -> (run: Run?, site: Origin?)? {
         state.withLock { state in
             guard let entry = state.machine.listed(id), !entry.state.isParked else { return nil }
@@ -378,22 +381,22 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// The next runs of these ignore files that exist.
+    /// Makes the next runs of these downloads ignore existing files.
     func fetchAnew(_ ids: [DownloadID]) {
         state.withLock { state in for id in ids { state.machine.fetchAnew(id) } }
     }
 
-    /// Returns, once, whether the run is to ignore a file that exists.
+    /// Returns whether the run must ignore an existing file; true only once.
     func takeFetchAnew(_ id: DownloadID) -> Bool { state.withLock { $0.machine.takeFetchAnew(id) } }
 
     // MARK: Runs
 
     func run(of id: DownloadID) -> Run? { state.withLock { $0.machine.run(of: id) } }
 
-    /// The run of a download has ended; the next decision may use its slot.
+    /// Notes that the run of a download has ended; the next decision may use its slot.
     func ended(_ id: DownloadID) { state.withLock { $0.machine.take(.ended, of: id) } }
 
-    /// Whether a slot is taken, for which progress is reported.
+    /// Whether any slot is taken, so that progress must be reported.
     var isBusy: Bool { state.withLock { $0.phase == .open && $0.machine.occupiedCount > 0 } }
 
     /// The runs with their objects.
@@ -403,12 +406,12 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// Those of the downloads that have a run.
+    /// The given downloads that have a run.
     func running(among ids: [DownloadID]) -> Set<DownloadID> {
         state.withLock { state in Set(ids.filter { state.machine.run(of: $0) != nil }) }
     }
 
-    /// Whether a download of a session, or with `nil` of any, has a run.
+    /// Whether a download of a session has a run; with `nil`, of any session.
     func isRunning(_ session: String?) -> Bool {
         state.withLock { state in
             state.machine.runs.keys.contains { session == nil || registry[$0]?.session == session }
@@ -420,17 +423,17 @@ final class DownloadQueue: Sendable {
         state.withLock { state in Set(state.machine.runs.lazy.filter(\.value.hasBegun).map(\.key)) }
     }
 
-    /// Those of the downloads that do not go on by themselves.
+    /// The given downloads that do not continue by themselves.
     func parked(among ids: Set<DownloadID>) -> [DownloadID] { state.withLock { $0.machine.parked(among: ids) } }
 
-    /// The downloads that run or are to run, in the order of the queue, with what they need of a network.
+    /// The running and queued downloads, in the order of the queue, with their network needs.
     var active: [(id: DownloadID, needs: NetworkNeeds)] {
         let entries = state.withLock { $0.machine.entries.filter { !$1.state.isParked && !$1.state.isLeaving } }
         return entries.sorted { ($0.value.key, $0.key.rawValue) < ($1.value.key, $1.key.rawValue) }
             .map { ($0.key, NetworkNeeds(lane: Int($0.value.lane))) }
     }
 
-    /// The downloads of an open list that run, leave, or are to run.
+    /// The downloads of an open list that are running, queued, or being removed.
     var unparked: [DownloadID] {
         state.withLock { state in
             state.phase == .open ? state.machine.entries.filter { !$1.state.isParked }.map(\.key) : []
@@ -439,21 +442,22 @@ final class DownloadQueue: Sendable {
 
     // MARK: The network
 
-    /// What a new snapshot of the network has changed.
+    /// The effects of a new network snapshot.
     struct NetworkChange {
         /// The number of the network.
         var network: Int
         var isOnline: Bool
-        /// The runs whose connections are of the former network; `nil` if it is the same, or there is none.
+        /// The runs whose connections belong to the previous network; `nil` if the network is the same, or the machine is
+        /// offline.
         var moved: [Run]?
         /// The number of a network in which a doubt has just begun.
         var doubt: Int?
     }
 
-    /// Applies a new network snapshot; one equal to the current snapshot has no effect.
+    /// Applies a new network snapshot; a snapshot that equals the current one has no effect.
     ///
-    /// - Parameter moved: Called under the lock, if the machine is online on another network: the next decision is made
-    ///   without what was found out on the former one.
+    /// - Parameter moved: Called under the lock, if the machine is online on another network, so that the next decision does
+    ///   not use knowledge from the previous one.
     func see(_ snapshot: NetworkSnapshot, moved: () -> Void) -> NetworkChange {
         state.withLock { state in
             let hasMoved = state.machine.rules.network.generation != snapshot.generation
@@ -476,13 +480,13 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// Whether a snapshot was seen.
+    /// Whether a snapshot has been seen.
     var isNetworkKnown: Bool { state.withLock { $0.network > 0 } }
-    /// Whether the list is open, and its network is still assumed.
+    /// Whether the list is open while its network is still assumed.
     var assumesNetwork: Bool { state.withLock { $0.phase == .open && $0.network == 0 } }
     var networkStatus: NetworkStatus { state.withLock { $0.machine.rules.network.status } }
 
-    /// The next host name to resolve while there is no way to other networks, and the number of the network.
+    /// The next host name to resolve while there is no route to other networks, and the number of the network.
     func nextName() -> (name: String, network: Int)? {
         state.withLock { state in
             guard state.phase == .open, let name = state.machine.nextName() else { return nil }
@@ -490,12 +494,12 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// Notes whether a host name leads to the local network, as resolved in that network. Returns false if nothing changed.
+    /// Notes whether a host name, as resolved in that network, belongs to the local network. Returns false if nothing changed.
     func found(_ name: String, isNear: Bool, in network: Int) -> Bool {
         state.withLock { $0.network == network && $0.machine.settle(name, isNear: isNear) }
     }
 
-    /// Ends a doubt that began in that network, unless it is over.
+    /// Ends a doubt that began in that network, unless it has already ended.
     func endDoubt(of network: Int) {
         state.withLock { state in
             guard state.doubt == network else { return }
@@ -507,7 +511,7 @@ final class DownloadQueue: Sendable {
     /// Whether a network that the download may use is available.
     func mayConnect(_ id: DownloadID) -> Bool { state.withLock { $0.machine.mayConnect(id) } }
 
-    /// Marks the wait of a download for a network as reported; returns why it waits.
+    /// Marks the wait of a download for a network as reported; returns the reason for the wait.
     func reportObstacle(to id: DownloadID) -> Reason {
         state.withLock { state in
             state.machine.report(id)
@@ -520,15 +524,15 @@ final class DownloadQueue: Sendable {
     /// The stamp of the last change of any entry.
     var stamp: UInt64 { state.withLock { $0.machine.stamp } }
 
-    /// The objects of rows, or which rows are to be read again.
+    /// The objects of rows, or the rows that must be read again.
     struct Objects {
         var found: [LiveDownload] = []
-        /// Those that have changed since their rows were read, or are being changed.
+        /// Downloads that have changed since their rows were read, or are being changed.
         var stale: Set<DownloadID> = []
         var isChanging = false
     }
 
-    /// The objects of rows that were read when the stamp was `stamp`, which is set for reading again. Rows that are not listed
+    /// The objects of rows that were read when the stamp was `stamp`; sets `stamp` for another read. Rows that are not listed
     /// are removed.
     func objects(of rows: inout [CatalogueRow], since stamp: inout UInt64) -> Objects {
         state.withLock { state in
@@ -546,7 +550,7 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// The object of a run's input, which it shows from now on; `nil` if the download was edited since the input was read.
+    /// The object of a run's input, which it shows from now on; `nil` if the download has been edited since the input was read.
     func object(of input: RunInput, in run: Run) -> LiveDownload? {
         let request = input.row.request(with: input.secrets)
         return state.withLock { state in
@@ -577,10 +581,10 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// The reason why a queued download waits; `nil` if it is running, not queued, or waits for a time.
+    /// The reason why a queued download waits; `nil` if the download is running, not queued, or waits for a time.
     func standing(of id: DownloadID) -> Standing? { state.withLock { $0.standing(of: id, clock) } }
 
-    /// The queued downloads of an open list whose objects show another reason than they wait for.
+    /// The queued downloads of an open list whose objects do not show the actual reason for the wait.
     func unshown(_ lives: [LiveDownload]) -> [(live: LiveDownload, old: DownloadState, new: Standing)] {
         state.withLock { state in
             guard state.phase == .open else { return [] }
@@ -603,13 +607,13 @@ final class DownloadQueue: Sendable {
 }
 
 extension DownloadQueue.State {
-    /// The runs that end, and the timer without a time.
+    /// All runs, which must end, and the timer without a time.
     fileprivate mutating func closing() -> DownloadQueue.Closing {
         _ = wake.changed(to: nil)
         return DownloadQueue.Closing(runs: machine.runs, wake: wake)
     }
 
-    /// The reason why a queued download waits, as its status shows it; `nil` if it is not queued.
+    /// The reason why a queued download waits, as its status shows it; `nil` if the download is not queued.
     fileprivate mutating func standing(of id: DownloadID, _ clock: any EngineClock) -> Standing? {
         switch machine.hindrance(of: id) {
         case nil: return nil
@@ -640,8 +644,8 @@ extension QueueMachine {
             origin: download.conditions.origin, session: download.session, as: download.rest)
     }
 
-    /// The runs that wait for their next attempt at a server that is down, except the first of each server: one is
-    /// enough to find out when it is back.
+    /// The runs that wait for their next attempt at a server that is down, except the first run of each server, which suffices
+    /// to detect when the server is back.
     fileprivate func idleRuns(_ book: HostBook) -> [Run] {
         let idle = runs.filter { _, run in
             !run.isStream && run.retryAt != nil && run.site.map(book.isDown) ?? false

@@ -2,13 +2,13 @@ import FerryCore
 import FerryEngine
 import Synchronization
 
-/// Ten beats a second while downloads run, and who receives their progress.
+/// Ten beats a second while downloads run, and the dispatcher that receives their progress.
 ///
-/// It begins with a run or an observer, and ends by itself after a beat that finds nothing running. A start during that beat
-/// is not lost: there is one more. There is never more than one task.
+/// The heartbeat begins with a run or an observer, and ends by itself after a beat that finds no running download. A start
+/// during that beat is not lost, because one more beat follows. There is never more than one task.
 final class Heartbeat: Sendable {
     static let interval: Duration = .milliseconds(100)
-    /// The number of beats between two that store progress in the catalogue.
+    /// The number of beats from one that stores progress in the catalogue to the next.
     private static let beatsPerRecord = 100
 
     struct Beat {
@@ -20,7 +20,7 @@ final class Heartbeat: Sendable {
         var task: Task<Void, Never>?
         /// Identifies the task.
         var number = 0
-        /// Whether it was started since the last beat.
+        /// Whether a start was requested since the last beat.
         var isWanted = false
         var beats = 0
         weak var dispatcher: DelegateDispatcher?
@@ -36,7 +36,7 @@ final class Heartbeat: Sendable {
     /// Sets the dispatcher that receives progress; held weakly.
     func set(_ dispatcher: DelegateDispatcher?) { state.withLock { $0.dispatcher = dispatcher } }
 
-    /// Begins to beat, if it does not; `beat` returns whether something runs.
+    /// Starts the beats, unless they are running; `beat` returns whether any download is running.
     func start(_ beat: @escaping @Sendable (Beat) -> Bool) {
         state.withLock { state in
             state.isWanted = true
@@ -63,7 +63,7 @@ final class Heartbeat: Sendable {
         last?.cancel()
     }
 
-    /// The next beat of a task; `nil` if it was stopped.
+    /// The next beat of a task; `nil` if the task was stopped.
     private func next(_ number: Int) -> Beat? {
         state.withLock { state in
             guard state.number == number, state.task != nil else { return nil }
@@ -73,7 +73,7 @@ final class Heartbeat: Sendable {
         }
     }
 
-    /// Ends a task that has found nothing running, unless it was started meanwhile.
+    /// Ends a task that has found no running download, unless a start was requested meanwhile.
     private func ended(_ number: Int) -> Bool {
         state.withLock { state in
             guard state.number == number else { return true }

@@ -1,11 +1,11 @@
 import FerryCore
 import HeapModule
 
-/// Queued downloads in the order of their keys, in one line for each server, so that the downloads of a server that must
-/// wait are passed over at once, however many there are.
+/// Queued downloads in the order of their keys, in one line per server, so that all downloads of a server that must wait are
+/// skipped at once, however many there are.
 ///
-/// Invariant: the heap of heads has a head for each line that is not shut, whose key is at most that of the line's first
-/// valid download. Heads that are no longer those of their line are skipped.
+/// Invariant: the heap of heads contains a head for each line that is not shut, and its key is not greater than the key of the
+/// line's first valid download. Outdated heads are skipped.
 struct HostLines: Sendable {
     typealias Node = StampedHeap<QueueKey>.Node
 
@@ -41,7 +41,7 @@ struct HostLines: Sendable {
         raise(Node(order: order, id: id, stamp: stamp), site)
     }
 
-    /// Records that one node became stale; `entries` must already reflect that.
+    /// Records that one node has become stale; `entries` must already reflect this.
     mutating func forgetOne(site: QueuedSites.Number, in entries: [DownloadID: QueueEntry]) {
         count -= 1
         lines[site]?.waiting.forgetOne(in: entries)
@@ -67,7 +67,7 @@ struct HostLines: Sendable {
         return nil
     }
 
-    /// Removes the first valid download. It must be returned with ``putBack(_:)`` before any other change.
+    /// Removes the first valid download. The caller must return it with ``putBack(_:)`` before any other change.
     mutating func takeFirst(in entries: [DownloadID: QueueEntry]) -> Place? {
         guard let first = first(in: entries) else { return nil }
         _ = lines[first.site]?.waiting.takeFirst(in: entries)
@@ -84,7 +84,7 @@ struct HostLines: Sendable {
         lines[site]?.waiting.downloads(in: entries) ?? []
     }
 
-    /// Passes a line over until it is opened again.
+    /// Skips a line until it is opened again.
     mutating func shut(_ site: QueuedSites.Number) {
         lines[site]?.isShut = true
         lines[site]?.head = nil
@@ -96,7 +96,7 @@ struct HostLines: Sendable {
         if let first = lines[site]?.waiting.first(in: entries) { raise(first, site) }
     }
 
-    /// Makes a node the head of its line if it is before the present one.
+    /// Makes a node the head of its line if it precedes the current head.
     private mutating func raise(_ node: Node, _ site: QueuedSites.Number) {
         guard let line = lines[site], !line.isShut, line.head.map({ node < $0 }) ?? true else { return }
         lines[site]?.head = node
@@ -104,13 +104,13 @@ struct HostLines: Sendable {
     }
 }
 
-/// The lines that are passed over, until when and why.
+/// The lines that are skipped, with the end and the reason of each wait.
 struct ShutLines: Sendable {
     /// Lines that an event opens.
     private var events: Set<QueuedSites.Number> = []
     private var times: [QueuedSites.Number: Duration] = [:]
     private var timers = Heap<Timer>()
-    /// What keeps the lines shut whose servers do.
+    /// Why lines are shut, if their servers are the reason.
     private var waits: [QueuedSites.Number: HostWait] = [:]
     private var news = WaitNews()
 
@@ -121,7 +121,7 @@ struct ShutLines: Sendable {
         static func < (left: Timer, right: Timer) -> Bool { (left.at, left.site) < (right.at, right.site) }
     }
 
-    /// Why a line is shut; `nil` for one that is open, or has its share of the slots.
+    /// Why a line is shut; `nil` if the line is open, or has its share of the slots.
     subscript(site: QueuedSites.Number) -> HostWait? { waits[site] }
 
     mutating func insert(_ site: QueuedSites.Number, until time: Duration?, _ wait: HostWait?) {
@@ -134,7 +134,7 @@ struct ShutLines: Sendable {
         timers.insert(Timer(at: time, site: site))
     }
 
-    /// Removes the lines that an event may open, and those whose time has come; with `all` every line.
+    /// Removes the lines that an event may open, and those whose time has come; with `all`, every line.
     mutating func take(at now: Duration, all: Bool) -> [QueuedSites.Number] {
         let due = takeDue(at: now, all: all)
         for site in due { set(nil, of: site) }
@@ -173,38 +173,38 @@ struct ShutLines: Sendable {
         return nil
     }
 
-    // MARK: What is told
+    // MARK: Reports
 
-    /// The lines whose downloads are to be told that they wait for another reason; `size` is the number of them.
+    /// The lines for whose downloads a new reason must be reported; `size` is the number of downloads in a line.
     mutating func takeNews(at now: Duration, size: (QueuedSites.Number) -> Int) -> [QueuedSites.Number] {
         news.take(at: now, waits, size: size)
     }
 
-    /// When ``takeNews(at:size:)`` is to be called again.
+    /// When ``takeNews(at:size:)`` must be called again.
     var nextNews: Duration? { news.next }
 }
 
-/// Which lines wait for another reason than their downloads were told. Pure.
+/// The lines whose reason for waiting differs from the reported one. Pure.
 ///
-/// A server may change its mind many times a second, and 100,000 downloads may wait for it. So what was told is followed
-/// by a pause that is proportional to the number of downloads, and of a long line only that it is shut, or no longer, is
-/// told: its times are read with its downloads.
+/// A server may change its answer many times a second, and 100,000 downloads may wait for it. So each report is followed by a
+/// pause that is proportional to the number of reported downloads. For a long line, a report states only whether it is shut;
+/// its times are read with its downloads.
 struct WaitNews: Sendable {
     private var touched: Set<QueuedSites.Number> = []
     private var told: [QueuedSites.Number: HostWait] = [:]
     private var earliest = Duration.zero
 
-    /// The length from which a line is long: clients that follow the list are sent a snapshot instead.
+    /// The length from which a line counts as long; clients that observe the list then get a snapshot instead.
     static let long = 2000
-    /// The pause for each download that was told.
+    /// The pause for each reported download.
     private static let pause = Duration.milliseconds(1)
 
     mutating func touched(_ site: QueuedSites.Number) { touched.insert(site) }
 
-    /// When the next are told; `nil` for none.
+    /// When the next report is due; `nil` if there is none.
     var next: Duration? { touched.isEmpty ? nil : earliest }
 
-    /// Returns the lines of which something is to be told now.
+    /// Returns the lines that must be reported now.
     mutating func take(
         at now: Duration, _ waits: [QueuedSites.Number: HostWait], size: (QueuedSites.Number) -> Int
     ) -> [QueuedSites.Number] {

@@ -1,17 +1,17 @@
 package import FerryCore
 
-/// The downloads that an action of a manager is about.
+/// The downloads that an action of a manager applies to.
 package enum ListSelection: Sendable {
     case one(LiveDownload)
-    /// All whose state permits the action.
+    /// All downloads whose state permits the action.
     case all
 }
 
-/// What users do to listed downloads.
+/// A user's action on listed downloads.
 package enum ListAction: Sendable {
     /// With `stopsRetries`, the automatic retries of failed downloads are cancelled too.
     case pause(stopsRetries: Bool = false)
-    /// Several in their order.
+    /// Several downloads are resumed in the order of the selection.
     case resume
     case cancel
     case restart
@@ -30,11 +30,11 @@ package enum ListAction: Sendable {
         }
     }
 
-    /// The states of the downloads that the action is about if none are named.
+    /// The states of the downloads that the action applies to if no downloads are named.
     var kinds: Set<StateKind> {
         switch self {
         case .pause: StateKind.waiting.union([.downloading, .verifying, .failed])
-        // What waits for its user goes on if the cause has gone, as the page of a hotel has after a sign-in.
+        // A download that waits for the user may continue when the cause is gone, such as a hotel's sign-in page.
         case .resume: [.paused, .failed, .waitingForFreshLink, .waitingForCredentials]
         case .cancel: Set(StateKind.allCases.filter { !$0.isOver })
         case .change: StateKind.waiting.union([.downloading, .paused, .failed])
@@ -63,7 +63,7 @@ package enum ListAction: Sendable {
 /// The result of an action on several downloads: each of them is in one of the members.
 package struct ListActionResult: Sendable {
     package var changed: Set<DownloadID> = []
-    /// The downloads that were already as the action leaves them.
+    /// The downloads that were already in the state that the action leads to.
     package var unchanged: Set<DownloadID> = []
     package var failures: [DownloadID: DownloadError] = [:]
 

@@ -2,20 +2,20 @@ import FerryCore
 import FerryEngine
 import Synchronization
 
-/// What the list is kept in while it is open: its rows, the secrets of its requests, and the ledger of its runs.
+/// The storage of a list while it is open: its rows, the secrets of its requests, and the ledger of its runs.
 ///
-/// The three are had from the same directory, are opened and closed together, and are used without any lock of ours. Whoever
-/// asks for one after the closing gets none; who has one from before gets its error. What the app acknowledges meanwhile is
-/// stored at the next opening.
+/// The three are in the same directory, are opened and closed together, and are used without a lock. After the closing, none of
+/// them is returned, and a caller that still holds one gets its error. Events that the app acknowledges while the list is
+/// closed are stored at the next opening.
 final class ListStorage: Sendable {
     private enum State {
         case open(store: any DownloadStore, vault: any SecretVault, ledger: RunLedger?)
-        /// With the numbers of events that the app has handled since.
+        /// With the numbers of the events that the app has acknowledged since.
         case closed(acknowledged: [Int64])
     }
     private let state: Mutex<State>
 
-    /// Creates the storage of a list that is kept on disk, and not open yet, or of one in memory.
+    /// Creates the storage of a list that is kept on disk and not open yet, or of a list in memory.
     init(isKept: Bool) {
         state = Mutex(
             isKept
@@ -27,7 +27,7 @@ final class ListStorage: Sendable {
         state.withLock { if case .open(let store, _, _) = $0 { store } else { nil } }
     }
 
-    /// The secrets; none while the list is closed.
+    /// The secrets; empty while the list is closed.
     var vault: any SecretVault {
         state.withLock { if case .open(_, let vault, _) = $0 { vault } else { SecretMemory() } }
     }
@@ -37,7 +37,7 @@ final class ListStorage: Sendable {
         state.withLock { if case .open(_, _, let ledger) = $0 { ledger } else { nil } }
     }
 
-    /// Opens the list, or replaces what it is kept in.
+    /// Opens the list, or replaces its storage.
     func open(_ store: any DownloadStore, _ vault: any SecretVault, _ ledger: RunLedger?) {
         let acknowledged = state.withLock { state in
             defer { state = .open(store: store, vault: vault, ledger: ledger) }
@@ -46,7 +46,8 @@ final class ListStorage: Sendable {
         if !acknowledged.isEmpty { store.submit(acknowledged.map { .acknowledge($0) }) }
     }
 
-    /// Closes the list. Returns the store, to be closed in turn, which makes all changes durable; `nil` if the list was closed.
+    /// Closes the list. Returns the store, which the caller must close to make all changes durable; `nil` if the list was
+    /// already closed.
     func close() -> (any DownloadStore)? {
         state.withLock { state in
             guard case .open(let store, _, _) = state else { return nil }

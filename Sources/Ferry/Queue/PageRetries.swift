@@ -1,24 +1,24 @@
 import FerryCore
 import Synchronization
 
-/// The attempts at downloads that got a web page in place of their file, such as the sign-in page of a network.
+/// The retries of downloads that received a web page in place of their file, such as the sign-in page of a network.
 ///
-/// One task tries them again on another network, after that of the network before has ended. Each download has a number of
-/// attempts, so that a page that always comes is not requested for ever by a machine that changes its network often; its user,
-/// and whatever gets it past the page, gives it as many again.
+/// When the network has changed, one task retries them, after the task of the previous network has ended. The number of retries
+/// of a download is limited, so that a machine that often changes its network does not request the same page for ever. The
+/// count restarts when the user resumes the download, or when it has received something other than the page.
 final class PageRetries: Sendable {
-    /// How often a download is tried again by itself before its user has to resume it.
+    /// Maximum number of automatic retries of a download; afterwards the user must resume it.
     static let maxAttempts = 12
 
     private struct State {
         var task: Task<Void, Never>?
-        /// How often each was tried.
+        /// The number of retries of each download.
         var attempts: [DownloadID: Int] = [:]
         var isClosed = false
     }
     private let state = Mutex(State())
 
-    /// Cancels the attempts of the former network, and calls `body` once they have ended.
+    /// Cancels the retries of the previous network, and calls `body` once they have ended.
     func begin(_ body: @escaping @Sendable () async -> Void) {
         let last: Task<Void, Never>? = state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -33,7 +33,7 @@ final class PageRetries: Sendable {
         last?.cancel()
     }
 
-    /// Counts an attempt; returns false if it was the last one before.
+    /// Counts a retry; returns false if no retry is left.
     func take(_ id: DownloadID) -> Bool {
         state.withLock { state in
             let count = state.attempts[id, default: 0]
@@ -43,13 +43,13 @@ final class PageRetries: Sendable {
         }
     }
 
-    /// The download has got past the page, its user tries it again, or it is not listed any more.
+    /// Resets the count of a download that has got past the page, was resumed by the user, or is no longer listed.
     func forget(_ id: DownloadID) { state.withLock { $0.attempts[id] = nil } }
 
-    /// The attempts of the present network; `nil` before the first.
+    /// The task of the current network; `nil` before the first.
     var task: Task<Void, Never>? { state.withLock { $0.task } }
 
-    /// Ends all attempts; none begins from now on.
+    /// Cancels all retries; none begins afterwards.
     func close() async {
         let last = state.withLock { state in
             state.isClosed = true

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Shutdowns still running for managers already released, by state directory.
+/// The running shutdowns of released managers, by state directory.
 ///
-/// Only opening the same list again in this process awaits them.
+/// They are awaited only when the same list is opened again in this process.
 package final class PendingShutdowns: Sendable {
     package static let all = PendingShutdowns()
 

@@ -3,10 +3,10 @@ import FerryEngine
 import Synchronization
 import SystemPackage
 
-/// Writes the publishing of a file into the catalogue before the engine continues.
+/// Records the publication of a file in the catalogue before the engine continues.
 final class PublishObserver: PublishObserving {
     private let scheduler: Scheduler
-    /// Weak, since the run retains the driver, which retains this observer.
+    /// Weak, because the run retains the driver, and the driver retains this observer.
     private weak let run: Run?
     private let id: DownloadID
     /// Whether the download was held in memory and has no journal.
@@ -25,7 +25,7 @@ final class PublishObserver: PublishObserving {
 
     func didPublish(_ found: FinishedDownload, _ file: PublishedFile) async throws(DownloadError) {
         var finished = found
-        // An earlier run may have published the file without recording it; the file is this download's own.
+        // An earlier run may have published the file without recording it; the file then belongs to this download.
         finished.wasAlreadyComplete = false
         var ending = Ending(.completed(finished, file), at: scheduler.clock.date())
         ending.leavesJournal = !isSmall.load(ordering: .relaxed)
@@ -36,7 +36,7 @@ final class PublishObserver: PublishObserving {
 }
 
 extension CatalogueRow {
-    /// The file published by an earlier run, at the path where the next run looks for it.
+    /// The file that an earlier run published, at the path where the next run expects it.
     var earlierFile: PublishedFile? {
         guard let published, let directory else { return nil }
         return published.at(FilePath(directory).appending(name).lexicallyNormalized().string)

@@ -1,16 +1,16 @@
 import FerryCore
 import HeapModule
 
-/// The indexes of the queue over its entries; contains nothing that cannot be derived from them.
+/// The indexes of the queue over its entries; everything in them can be derived from the entries.
 struct QueueIndex: Sendable {
     /// Downloads that wait for a slot, by session and network needs.
     private var lanes: [HostLines] = []
     private var shut = ShutLines()
     /// Downloads that wait for a time.
     private var timers = StampedHeap<Duration>()
-    /// Downloads with a run, and those that keep the slot of one during a change.
+    /// Downloads with a run, and downloads that keep the slot of a run during a change.
     private(set) var occupied: Set<DownloadID> = []
-    /// The runs of those that have one.
+    /// The runs by download.
     private(set) var runs: [DownloadID: Run] = [:]
     /// The number of runs of each session.
     private(set) var groupCounts: [UInt16: Int] = [:]
@@ -40,7 +40,7 @@ struct QueueIndex: Sendable {
         }
     }
 
-    /// Removes a former entry; `entries` must already reflect that.
+    /// Removes a previous entry; `entries` must already reflect this.
     mutating func remove(_ id: DownloadID, _ old: QueueEntry, from entries: [DownloadID: QueueEntry]) {
         if old.wasReported { reportedCount -= 1 }
         switch old.state {
@@ -58,7 +58,7 @@ struct QueueIndex: Sendable {
         }
     }
 
-    /// The next download to wait for its time.
+    /// The download whose waiting time ends next.
     mutating func nextTimer(in entries: [DownloadID: QueueEntry]) -> StampedHeap<Duration>.Node? {
         timers.first(in: entries)
     }
@@ -69,12 +69,12 @@ struct QueueIndex: Sendable {
         return firstPermitted(in: entries, rules) { !isFull || !rules.sharesSlots($0) }
     }
 
-    /// Whether a download waits for nothing but a slot of the list.
+    /// Whether some download waits only for a slot of the list.
     mutating func lacksSlot(in entries: [DownloadID: QueueEntry], _ rules: QueueRules) -> Bool {
         firstPermitted(in: entries, rules) { rules.sharesSlots($0) } != nil
     }
 
-    /// The first download that its network and its session's limit permit, of the sessions that are meant.
+    /// The first download, in the selected sessions, that the network and its session's limit permit.
     private mutating func firstPermitted(
         in entries: [DownloadID: QueueEntry], _ rules: QueueRules, where isMeant: (UInt16) -> Bool
     ) -> DownloadID? {
@@ -85,7 +85,7 @@ struct QueueIndex: Sendable {
         }?.place.node.id
     }
 
-    /// The downloads that would start now on another network: at most as many as there are free slots, in queue order.
+    /// The downloads that would start now on another network, at most as many as there are free slots, in queue order.
     mutating func barred(in entries: [DownloadID: QueueEntry], _ rules: QueueRules) -> [DownloadID] {
         let free = rules.limit - rules.sharedCount(groupCounts)
         guard free > 0, lanes.indices.contains(where: { lanes[$0].count > 0 && !rules.isPermitted(heap: $0) }) else {
@@ -104,16 +104,16 @@ struct QueueIndex: Sendable {
 
     // MARK: Servers
 
-    /// Passes the downloads of a server over; `wait` is `nil` if it is not the server that keeps them.
+    /// Skips the downloads of a server; `wait` is `nil` if the server is not the reason.
     mutating func shut(_ site: QueuedSites.Number, until time: Duration?, _ wait: HostWait?) {
         for lane in lanes.indices { lanes[lane].shut(site) }
         shut.insert(site, until: time, wait)
     }
 
-    /// What keeps the downloads of a server waiting; `nil` if the server does not.
+    /// Why the downloads of a server wait; `nil` if the server is not the reason.
     func wait(of site: QueuedSites.Number) -> HostWait? { shut[site] }
 
-    /// The queued downloads that are to be told that their server keeps them waiting, or why, or no longer.
+    /// The queued downloads for which a new state of waiting for their servers must be reported.
     mutating func takeNews(
         at now: Duration, in entries: [DownloadID: QueueEntry], _ sites: QueuedSites
     ) -> Set<DownloadID> {
@@ -124,10 +124,10 @@ struct QueueIndex: Sendable {
         return news
     }
 
-    /// When ``takeNews(at:in:_:)`` is to be called again.
+    /// When ``takeNews(at:in:_:)`` must be called again.
     var nextNews: Duration? { shut.nextNews }
 
-    /// Opens the lines that an event or the time may have opened; with `all` every line.
+    /// Opens the lines that an event or the time may have opened; with `all`, every line.
     mutating func openLines(at now: Duration, all: Bool, in entries: [DownloadID: QueueEntry]) {
         for site in shut.take(at: now, all: all) { open(site, in: entries) }
     }
@@ -152,23 +152,23 @@ struct QueueIndex: Sendable {
 }
 
 extension QueueEntry {
-    /// The index of its heap while it is queued: by session, then by network needs.
+    /// The index of the entry's heap while it is queued: by session, then by network needs.
     fileprivate var heap: Int { Int(group) * NetworkNeeds.laneCount + Int(lane) }
 
     fileprivate static func group(ofHeap heap: Int) -> UInt16 { UInt16(heap / NetworkNeeds.laneCount) }
 }
 
-/// The limits and networks that the queue follows.
+/// The limits and network rules of the queue.
 struct QueueRules: Sendable {
     /// Maximum number of running downloads, 0 or more.
     var limit: Int
     var network: NetworkSnapshot
     var sessions: SessionGroups
-    /// Whether the downloads of one server leave slots to those of others.
+    /// Whether the downloads of one server leave slots free for those of other servers.
     var sharesSlotsByHost = false
-    /// Whether downloads of other servers are expected: slots beyond a server's share stay free for them.
+    /// Whether downloads from other servers are expected; slots beyond a server's share then stay free for them.
     var expectsOtherHosts = false
-    /// Whether downloads wait while their server is down or has asked to wait, or end with that reason.
+    /// Whether downloads wait while their server is down or has asked for a delay; if not, they end with this reason.
     var waitsForServers = true
     /// The networks that downloads without rules of their own may use.
     var permissions = (metered: true, constrained: true)
@@ -176,7 +176,7 @@ struct QueueRules: Sendable {
     /// Whether a network that the download may use is available.
     func permits(_ entry: QueueEntry) -> Bool { obstacle(to: entry) == nil }
 
-    /// Why the network does not permit the download; `nil` if it does.
+    /// Why the network does not permit the download; `nil` if it is permitted.
     func obstacle(to entry: QueueEntry) -> ErrorPhrase.Key? {
         network.status.obstacle(to: NetworkNeeds(lane: Int(entry.lane)))
     }
@@ -188,27 +188,27 @@ struct QueueRules: Sendable {
     /// Whether the downloads of a session take slots of the list.
     func sharesSlots(_ group: UInt16) -> Bool { sessions.settings(of: group).hasOwnSlots != true }
 
-    /// The slots of the list that the downloads of one server may have while one of another server waits: half of them.
+    /// The number of slots, half of all, that the downloads of one server may have while a download of another server waits.
     var share: Int { max(1, limit / 2 + limit % 2) }
 
-    /// The number of these runs that take slots of the list.
+    /// The number of runs that take slots of the list.
     func sharedCount(_ counts: [UInt16: Int]) -> Int {
         counts.reduce(into: 0) { sum, entry in if sharesSlots(entry.key) { sum += entry.value } }
     }
 
-    /// Whether a session may have one run more than these.
+    /// Whether a session may have one more run.
     func hasSlot(_ group: UInt16, _ counts: [UInt16: Int]) -> Bool {
         sessions.settings(of: group).maxConcurrentDownloads.map { (counts[group] ?? 0) < $0 } ?? true
     }
 
-    /// Whether a session has more runs than it may.
+    /// Whether any session has more runs than its limit permits.
     func isCrowded(_ counts: [UInt16: Int]) -> Bool {
         counts.contains { group, count in
             sessions.settings(of: group).maxConcurrentDownloads.map { count > max(0, $0) } ?? false
         }
     }
 
-    /// The lane of a download's network needs: by its rule, else its session's, else the manager's.
+    /// The lane of a download's network needs, by its own rule, its session's rule, or the manager's rule, in this order.
     func lane(of entry: QueueEntry, isLocal: Bool) -> UInt8 {
         let own = sessions.settings(of: entry.group)
         let needs = entry.rule.needs(
@@ -220,7 +220,7 @@ struct QueueRules: Sendable {
 
 /// A heap of downloads with lazy removal: a node is valid only while its stamp equals that of the download's entry.
 ///
-/// Stale nodes are skipped, and removed in bulk once they clearly outnumber the valid ones.
+/// Stale nodes are skipped, and are removed in bulk once they clearly outnumber the valid ones.
 struct StampedHeap<Order: Comparable & Sendable>: Sendable {
     struct Node: Comparable, Sendable {
         let order: Order
@@ -242,14 +242,15 @@ struct StampedHeap<Order: Comparable & Sendable>: Sendable {
         count += 1
     }
 
-    /// Records that one node became stale; `entries` must already reflect that.
+    /// Records that one node has become stale; `entries` must already reflect this.
     mutating func forgetOne(in entries: [DownloadID: QueueEntry]) {
         count -= 1
         guard nodes.count > 2 * count + 64 else { return }
         nodes = Heap(nodes.unordered.filter { entries[$0.id]?.stamp == $0.stamp })
     }
 
-    /// Removes the first valid node; it still counts. It must be returned with ``putBack(_:)`` before any other change.
+    /// Removes the first valid node, which still counts. The caller must return it with ``putBack(_:)`` before any other
+    /// change.
     mutating func takeFirst(in entries: [DownloadID: QueueEntry]) -> Node? {
         guard let node = first(in: entries) else { return nil }
         nodes.removeMin()
@@ -273,7 +274,7 @@ struct StampedHeap<Order: Comparable & Sendable>: Sendable {
     }
 }
 
-/// One listed download, as the queue sees it: in exactly one state, under one key.
+/// A listed download in the queue: in exactly one state, under one key.
 ///
 /// ``State/after(_:)`` is the table of docs/queue-states.md.
 package struct QueueEntry: Sendable {
@@ -283,16 +284,16 @@ package struct QueueEntry: Sendable {
         case parked
         /// Waiting for a slot, or for a network.
         case queued
-        /// Queued from that time on.
+        /// Queued when that time has come.
         case waiting(until: Duration)
     }
 
     enum State: Sendable {
         case resting(Rest)
         case running(Run)
-        /// The run is ending and keeps its slot until then.
+        /// The run is ending, and keeps its slot until it has ended.
         case stopping(Run, then: Rest)
-        /// Out of the queue while its request, files or row are changed; a run that it still has is ending.
+        /// Outside the queue while its request, files or row are changed; its run, if any, is ending.
         case changing(Run?, then: Rest)
         /// Removed from the list while its run is ending.
         case leaving(Run)
@@ -300,11 +301,11 @@ package struct QueueEntry: Sendable {
 
     /// A fact that changes the state of an entry.
     package enum Fact: Sendable {
-        /// Added, resumed or found when the list is opened: the state without a run.
+        /// Added, resumed, or found when the list is opened; with the state without a run.
         case list(Rest)
-        /// Paused, ended, or to be retried: the state without a run.
+        /// Paused, ended, or to be retried; with the state without a run.
         case rest(Rest)
-        /// The time of a waiting download has come, or its user retries now.
+        /// The time of a waiting download has come, or the user retries it now.
         case wake
         /// A slot is assigned.
         case start(Run)
@@ -314,7 +315,7 @@ package struct QueueEntry: Sendable {
         case ended
         /// A change begins.
         case hold
-        /// The change is over.
+        /// The change has ended.
         case settle
         /// Removed from the list.
         case remove
@@ -328,22 +329,22 @@ package struct QueueEntry: Sendable {
     var host = QueuedHosts.none
     /// The server in ``QueuedSites``, while the download is not parked.
     var site = QueuedSites.none
-    /// The session that the download counts against; 0 for the list's own.
+    /// The session whose limits apply to the download; 0 for the list's own.
     var group: UInt16 = 0
-    /// The lane of its network needs.
+    /// The lane of the download's network needs.
     var lane: UInt8 = 0
-    /// The machine went offline during its run, and its host is being resolved; it continues for a grace period.
+    /// Whether the machine went offline during the run and the host is being resolved; the run continues for a grace period.
     var isInDoubt = false
-    /// The wait for a network was reported.
+    /// Whether the wait for a network has been reported.
     var wasReported = false
-    /// A change that began during its run has not ended: no other download gets its slot meanwhile.
+    /// Whether a change that began during a run has not ended; no other download gets the slot meanwhile.
     var keepsSlot = false
-    /// The next run downloads the file although it exists.
+    /// Whether the next run downloads the file even if it exists.
     var fetchesAnew = false
-    /// Changes with every change of the entry, which invalidates its heap nodes and rows read before.
+    /// Changes with every change of the entry, and so invalidates its heap nodes and rows that were read earlier.
     var stamp: UInt64 = 0
 
-    /// Whether it counts for the limit.
+    /// Whether the entry counts towards the limit.
     var takesSlot: Bool {
         switch state {
         case .resting: false
@@ -354,7 +355,7 @@ package struct QueueEntry: Sendable {
 }
 
 extension QueueEntry.State {
-    /// The state after a fact; `nil` if the download is gone. A fact that means nothing in a state does not change it.
+    /// The state after a fact; `nil` if the download is removed. A fact without meaning in a state does not change the state.
     func after(_ fact: QueueEntry.Fact) -> QueueEntry.State? {
         switch (self, fact) {
         case (.resting, .list(let rest)), (.resting, .rest(let rest)): .resting(rest)
@@ -394,7 +395,7 @@ extension QueueEntry.State {
         }
     }
 
-    /// The run, which keeps its slot until it has ended.
+    /// The run, which keeps its slot until its end.
     var run: Run? {
         switch self {
         case .running(let run), .stopping(let run, _), .leaving(let run): run

@@ -1,28 +1,28 @@
 package import FerryCore
 
-/// The queue: every listed download in one ``QueueEntry``; at most `limit` run, not counting those of sessions with slots
-/// of their own, in the order of their keys. Pure.
+/// The queue: every listed download in one ``QueueEntry``. Downloads run in the order of their keys, at most `limit` at a time,
+/// not counting those of sessions with their own slots. Pure.
 ///
-/// - Only ``decide(at:)`` starts downloads, and withdraws slots. The next to run is the one with the smallest key among
+/// - Only ``decide(at:)`` starts downloads and withdraws slots. The next download to run is the one with the smallest key among
 ///   those that the network and their session's limit permit.
-/// - A stop by `decide` and a back-off keep the key. A download of a higher priority takes the next free slot; it does
-///   not preempt running ones.
-/// - A download keeps its slot until its run has ended, so that never more than `limit` downloads hold connections,
-///   files or timers, and no download has two runs.
+/// - A stop by `decide` and a back-off keep the key. A download with a higher priority gets the next free slot; it does not
+///   preempt running downloads.
+/// - A download keeps its slot until its run has ended, so that at most `limit` downloads hold connections, files or timers,
+///   and no download has two runs.
 ///
-/// The entries are authoritative, and all other tables are indices of them. Time is a `Duration` since a fixed start.
-/// Each fact costs O(log n); the results do not depend on hash order.
+/// The entries are authoritative, and all other tables are indices of them. Time is a `Duration` since a fixed start. Each fact
+/// takes O(log n); the results do not depend on hash order.
 package struct QueueMachine: Sendable {
     private(set) var rules: QueueRules
     private(set) var entries: [DownloadID: QueueEntry] = [:]
     private(set) var hosts = QueuedHosts()
     private(set) var sites = QueuedSites()
     private var index = QueueIndex()
-    /// The last position that was ever assigned.
+    /// The highest position that was ever assigned.
     private var lastPosition: Int64
-    /// The network or some needs have changed, so running downloads may no longer be permitted.
+    /// Whether the network or some needs have changed, so that running downloads may no longer be permitted.
     private var mustReview = false
-    /// What the gate answers may have changed for any server.
+    /// Whether the answer of the gate may have changed for any server.
     private var mustAskHosts = false
     /// The stamp of the last change of any entry.
     private(set) var stamp: UInt64 = 0
@@ -53,22 +53,22 @@ package struct QueueMachine: Sendable {
     /// The number of downloads that are not parked.
     package var activeCount: Int { entries.count - index.parkedCount }
 
-    /// The number of downloads that count for the limit.
+    /// The number of downloads that count towards the limit.
     package var occupiedCount: Int { index.occupied.count }
 
-    /// Those of the downloads that do not go on by themselves.
+    /// The given downloads that do not continue by themselves.
     func parked(among ids: Set<DownloadID>) -> [DownloadID] { ids.filter { entries[$0]?.state.isParked ?? false } }
 
-    /// Why a queued download does not run now.
+    /// Why a queued download is not running.
     package enum Hindrance: Sendable, Hashable {
-        /// The slots are taken.
+        /// No slot is free.
         case slot
-        /// No network that it may use is available.
+        /// No network that the download may use is available.
         case network(ErrorPhrase.Key)
         case server(Origin, HostWait)
     }
 
-    /// Why a queued download waits; `nil` if it is not queued. The one answer for every face.
+    /// Why a queued download waits; `nil` if it is not queued. All interfaces report this reason.
     func hindrance(of id: DownloadID) -> Hindrance? {
         guard let entry = entries[id], entry.state.isQueued else { return nil }
         if let obstacle = rules.obstacle(to: entry) { return .network(obstacle) }
@@ -76,8 +76,8 @@ package struct QueueMachine: Sendable {
         return .server(origin, wait)
     }
 
-    /// How many queued downloads of the same slots get one before a queued download; `nil` if it is not queued. Costs O(n):
-    /// for a download that is looked at alone.
+    /// How many queued downloads get one of the same slots before a queued download; `nil` if it is not queued. Takes O(n), so
+    /// use it for single downloads only.
     func countBefore(_ id: DownloadID) -> Int? {
         guard let entry = entries[id], entry.state.isQueued else { return nil }
         let isShared = rules.sharesSlots(entry.group)
@@ -103,7 +103,7 @@ package struct QueueMachine: Sendable {
 
     // MARK: Facts
 
-    /// Lists a download, or changes the position and conditions of a listed one.
+    /// Adds a download to the list, or changes the position and conditions of a listed download.
     package mutating func enter(
         _ id: DownloadID, key: QueueKey, rule: NetworkRule = NetworkRule(), host: String? = nil,
         origin: Origin? = nil, session: String = "", as rest: QueueEntry.Rest
@@ -136,17 +136,17 @@ package struct QueueMachine: Sendable {
         replace(id, with: entry)
     }
 
-    /// Begins a change of a download; returns its run, to be stopped and awaited.
+    /// Begins a change of a download; returns its run, which the caller must stop and await.
     mutating func hold(_ id: DownloadID) -> Run? {
         if entries[id]?.state.isRunning == true { entries[id]?.keepsSlot = true }
         take(.hold, of: id)
         return run(of: id)
     }
 
-    /// The next run of the download ignores a file that exists.
+    /// Makes the next run of the download ignore an existing file.
     mutating func fetchAnew(_ id: DownloadID) { entries[id]?.fetchesAnew = true }
 
-    /// Returns, once, whether the run is to ignore a file that exists.
+    /// Returns whether the run must ignore an existing file; true only once.
     mutating func takeFetchAnew(_ id: DownloadID) -> Bool {
         defer { entries[id]?.fetchesAnew = false }
         return entries[id]?.fetchesAnew ?? false
@@ -165,7 +165,7 @@ package struct QueueMachine: Sendable {
     /// Records a position as assigned.
     mutating func note(position: Int64) { lastPosition = max(lastPosition, position) }
 
-    /// A key behind all others of a priority.
+    /// A key after all others of a priority.
     package mutating func takeKey(_ priority: DownloadPriority) -> QueueKey {
         let (next, overflow) = lastPosition.addingReportingOverflow(PlacementPlanner.spacing)
         lastPosition = overflow ? .max : next
@@ -181,7 +181,7 @@ package struct QueueMachine: Sendable {
 
     // MARK: Limits and networks
 
-    /// Changes the limit of all downloads; a negative one counts as 0.
+    /// Changes the limit of running downloads; a negative limit counts as 0.
     mutating func set(limit: Int) { rules.limit = max(0, limit) }
 
     /// The number of a session; `nil` for the list's own.
@@ -190,19 +190,19 @@ package struct QueueMachine: Sendable {
         return number > 0 ? number : nil
     }
 
-    /// Changes the limits of a session, within those of all.
+    /// Changes the limits of a session, which apply within the limits of the list.
     mutating func set(_ settings: SessionSettings, of session: String) {
         rules.sessions.set(settings, of: session)
         review { _ in true }
     }
 
-    /// Whether the downloads of one server leave slots to those of others.
+    /// Sets whether the downloads of one server leave slots free for those of other servers.
     mutating func set(sharesSlotsByHost: Bool) { rules.sharesSlotsByHost = sharesSlotsByHost }
 
-    /// Whether slots beyond a server's share stay free for downloads of others that are expected.
+    /// Sets whether slots beyond a server's share stay free for expected downloads from other servers.
     mutating func set(expectsOtherHosts: Bool) { rules.expectsOtherHosts = expectsOtherHosts }
 
-    /// Whether downloads wait while their server is down or has asked to wait, or end with that reason.
+    /// Sets whether downloads wait while their server is down or has asked for a delay; if not, they end with this reason.
     mutating func set(waitsForServers: Bool) { rules.waitsForServers = waitsForServers }
 
     mutating func set(allowsMetered: Bool, allowsConstrained: Bool) {
@@ -231,8 +231,8 @@ package struct QueueMachine: Sendable {
         mustReview = true
     }
 
-    /// Applies a new network. Running downloads whose hosts may turn out to be local are in doubt once there is no way
-    /// to others.
+    /// Applies a new network. When there is no route to other networks, running downloads whose hosts may be local are in
+    /// doubt.
     mutating func see(_ snapshot: NetworkSnapshot) {
         let goesOffline = rules.network.status.isOnline && !snapshot.status.isOnline
         rules.network = snapshot
@@ -252,7 +252,7 @@ package struct QueueMachine: Sendable {
     /// Whether a run is in doubt.
     var hasDoubt: Bool { index.occupied.contains { entries[$0]?.isInDoubt ?? false } }
 
-    /// Ends the doubt about the runs of one host, or with `nil` of all. Returns false if there was none.
+    /// Ends the doubt about the runs of one host; with `nil`, of all hosts. Returns false if there was none.
     @discardableResult
     mutating func endDoubt(about host: QueuedHosts.Number?) -> Bool {
         let doubtful = index.occupied.filter { id in
@@ -265,7 +265,7 @@ package struct QueueMachine: Sendable {
         return !doubtful.isEmpty
     }
 
-    /// The next host name to resolve while there is no way to other networks.
+    /// The next host name to resolve while there is no route to other networks.
     mutating func nextName() -> String? { rules.network.status.isOnline ? nil : hosts.nextUnasked() }
 
     /// Whether there may be a name to resolve.
@@ -326,9 +326,9 @@ package struct QueueMachine: Sendable {
 extension QueueMachine {
     /// Why a running download must stop.
     package enum StopReason: Sendable, Hashable {
-        /// More downloads run than the limit permits, and its key is among the last.
+        /// More downloads are running than the limit permits, and the key of this download is among the last.
         case slot
-        /// The network is gone, or one that the download's needs do not permit.
+        /// The network is unavailable, or the download's needs do not permit it.
         case network
     }
 
@@ -346,22 +346,22 @@ extension QueueMachine {
     package struct Decision: Sendable, Hashable {
         /// The downloads to start, in queue order; each has a new ``Run``.
         package var start: [DownloadID] = []
-        /// Why those of ``start`` that are not to try end at once.
+        /// Why certain downloads in ``start`` end at once without an attempt.
         package var refused: [DownloadID: HostRefusal] = [:]
-        /// The downloads whose runs are to stop, keeping their partial content, in queue order.
+        /// The downloads whose runs must stop and keep their partial content, in queue order.
         package var stop: [Stop] = []
-        /// The queued downloads that wait for another reason than was told, because of their servers.
+        /// The queued downloads whose servers make them wait for a reason other than the reported one.
         package var told: Set<DownloadID> = []
-        /// When to call `decide` again if no event comes before; `nil` for never.
+        /// When to call `decide` again if no event occurs earlier; `nil` for never.
         package var nextWake: Duration?
     }
 
-    /// A server that nothing is requested from.
+    /// A server that receives no requests, and the reason.
     package struct HostRefusal: Sendable, Hashable {
         package enum Reason: Sendable, Hashable {
-            /// It was given up after this number of attempts.
+            /// The server was given up after this number of attempts.
             case givenUp(HostHealth.Cause, attempts: Int)
-            /// It is down, or has asked to wait, and the list does not wait for servers.
+            /// The server is down or has asked for a delay, and the list does not wait for servers.
             case absent(HostWait)
         }
 
@@ -369,9 +369,9 @@ extension QueueMachine {
         package var reason: Reason
     }
 
-    /// Decides which downloads start and stop now. A second call without an event between returns no further changes.
+    /// Decides which downloads start and stop now. A second call without an event in between returns no further changes.
     ///
-    /// - Parameter hosts: Which servers' downloads may start.
+    /// - Parameter hosts: Decides which servers' downloads may start.
     package mutating func decide(at now: Duration, hosts: some HostGate = OpenHostGate()) -> Decision {
         var decision = Decision()
         wake(at: now)
@@ -387,8 +387,8 @@ extension QueueMachine {
         return decision
     }
 
-    /// Gives the free slots, in the order of the keys. Servers whose downloads must wait are passed over; so are, while
-    /// others of the same priority wait, those that have their share of the slots.
+    /// Assigns the free slots in the order of the keys. Skips servers whose downloads must wait, and servers that already have
+    /// their share of the slots while downloads of other servers with the same priority wait.
     private mutating func start(_ decision: inout Decision, at now: Duration, _ hosts: some HostGate) {
         index.openLines(at: now, all: mustAskHosts, in: entries)
         mustAskHosts = false
@@ -398,7 +398,7 @@ extension QueueMachine {
             let first = index.firstReady(in: entries, rules)
             guard let next = first, let entry = entries[next], entry.key.priority >= modest.priority else {
                 if modest.sites.isEmpty || first == nil && rules.expectsOtherHosts { return }
-                // Nobody else waits: the rest is theirs.
+                // No other host is waiting, so these servers get the remaining slots.
                 for site in modest.sites { index.open(site, in: entries) }
                 (modest, isSharing) = (([], .min), false)
                 continue
@@ -433,10 +433,10 @@ extension QueueMachine {
         decision.start.append(id)
     }
 
-    /// Asks the gate about all servers at the next ``decide(at:hosts:)``.
+    /// Makes the next ``decide(at:hosts:)`` query the gate about all servers.
     package mutating func hostsChanged() { mustAskHosts = true }
 
-    /// Queues the downloads that have waited for their time; ``decide(at:)`` does so too.
+    /// Queues the downloads whose waiting time is over; ``decide(at:)`` does this too.
     @discardableResult
     mutating func wake(at now: Duration) -> [DownloadID] {
         var woken: [DownloadID] = []
@@ -476,7 +476,7 @@ extension QueueMachine {
         return last.map { Stop($0, .slot) }
     }
 
-    /// The runs whose slots another download waits for, and for nothing else.
+    /// The runs whose slot is the only thing that another download waits for.
     mutating func contestedRuns() -> [Run] {
         guard index.lacksSlot(in: entries, rules) else { return [] }
         return index.occupied.compactMap { id in
@@ -484,11 +484,11 @@ extension QueueMachine {
         }
     }
 
-    /// Downloads blocked only by their network rule: they would start at the next ``decide(at:)`` on another network.
-    /// Only those for which that has not been reported yet; at most as many as there are free slots, in queue order.
+    /// Downloads that only their network rule prevents from starting at the next ``decide(at:)``, and for which this has not
+    /// been reported yet; at most as many as there are free slots, in queue order.
     mutating func newlyBarred() -> [DownloadID] { index.barred(in: entries, rules).filter { report($0) } }
 
-    /// Marks the wait of a download for a network as reported. Returns false if it was already.
+    /// Marks the wait of a download for a network as reported. Returns false if it already was.
     @discardableResult
     mutating func report(_ id: DownloadID) -> Bool {
         guard entries[id]?.wasReported == false else { return false }
@@ -497,7 +497,7 @@ extension QueueMachine {
         return true
     }
 
-    /// Forgets that waits were reported which are over on the present network.
+    /// Resets the marks of reported waits that have ended on the current network.
     mutating func forgetReports() {
         guard index.reportedCount > 0 else { return }
         for (id, entry) in entries where entry.wasReported && entry.state.isQueued && rules.permits(entry) {

@@ -1,6 +1,6 @@
 import FerryCore
 
-/// A download as it enters the queue: its place, its conditions, and where it is without a run.
+/// A download when it is added to the queue: its place, its conditions, and its state without a run.
 struct QueuedDownload: Sendable {
     let id: DownloadID
     var key: QueueKey
@@ -9,7 +9,7 @@ struct QueuedDownload: Sendable {
     let rest: QueueEntry.Rest
 
     /// - Parameters:
-    ///   - request: `nil` if only the entry is known.
+    ///   - request: The request; `nil` if only the entry is known.
     ///   - settings: The proxies and stores of the manager.
     init(
         _ entry: IndexEntry, of request: DownloadRequest? = nil, as rest: QueueEntry.Rest,
@@ -25,13 +25,13 @@ struct QueuedDownload: Sendable {
     }
 }
 
-/// What a download needs to run, beside a slot.
+/// The conditions, apart from a slot, under which a download can run.
 struct QueueConditions: Sendable {
-    /// The networks that it may use.
+    /// The networks that the download may use.
     let rule: NetworkRule
-    /// The host that it connects to: that of its proxy, if there is one.
+    /// The host that the download connects to, which is its proxy's host if there is a proxy.
     let host: String?
-    /// The server that it depends on; `nil` if it has several.
+    /// The server that the download depends on; `nil` if it has several sources.
     let origin: Origin?
 
     init(of request: DownloadRequest, through settings: TransferSettings) {
@@ -52,15 +52,15 @@ struct QueueConditions: Sendable {
 }
 
 extension TransferSettings {
-    /// The host that a download connects to: that of its proxy, if there is one.
+    /// The host that a download connects to, which is its proxy's host if there is a proxy.
     fileprivate func host(of request: DownloadRequest) -> String? {
         guard var url = request.sources.first else { return nil }
-        // Of profiles nothing is known here.
+        // The profiles of S3 stores are not known here.
         if url.isObject, let store = s3.endpoint { url = store }
         return (request.connection.proxy.map(proxy.using) ?? proxy).proxy(for: url)?.host ?? url.host
     }
 
-    /// The same for a host of the index, whose scheme is not known: the proxy, if it is that of both schemes.
+    /// The same for a host of the index, whose scheme is not known; the proxy's host if http and https use the same proxy.
     fileprivate func host(for name: String) -> String {
         guard proxy.hasProxy else { return name }
         let text = name.utf8.contains(UInt8(ascii: ":")) ? "[\(name)]" : name
@@ -72,7 +72,7 @@ extension TransferSettings {
 }
 
 extension DownloadRequest {
-    /// The server that the download depends on; `nil` if it has mirrors, so that no server is more than one of several.
+    /// The server that the download depends on; `nil` if it has mirrors, and so does not depend on a single server.
     var site: Origin? {
         // allow(origin): the budget of a host; carries no secret.
         sources.count == 1 ? sources[0].origin : nil
@@ -80,6 +80,6 @@ extension DownloadRequest {
 }
 
 extension IndexEntry {
-    /// The server of a listed download of which only the name is known.
+    /// The server of a listed download, derived from the host name only.
     var site: Origin? { host.isEmpty ? nil : Origin(scheme: .https, host: host, port: 443) }
 }

@@ -1,7 +1,7 @@
-/// The hosts of queued downloads, and which of them are local: this machine, or reachable without the default route.
+/// The hosts of queued downloads, and whether each is local (this machine, or reachable without the default route).
 ///
 /// An address is judged by the current network. A name counts as remote unless a lookup while offline found it to be
-/// local. Each host is stored once, since 100,000 downloads may share it.
+/// local. Each host is stored once, because 100,000 downloads may share it.
 struct QueuedHosts: Sendable {
     /// The key of a host.
     typealias Number = UInt32
@@ -19,7 +19,7 @@ struct QueuedHosts: Sendable {
     private var hosts: [Number: Host] = [:]
     private var numbers: [String: Number] = [:]
     private var lastNumber: Number = 0
-    /// Names to resolve in this network, the next one last.
+    /// Names to resolve in this network; the last element is resolved next.
     private var unasked: [String] = []
 
     func number(of name: String) -> Number? { numbers[name] }
@@ -39,7 +39,7 @@ struct QueuedHosts: Sendable {
         return number
     }
 
-    /// Counts one less.
+    /// Counts one download less.
     mutating func leave(_ number: Number) {
         guard var host = hosts[number] else { return }
         host.count -= 1
@@ -66,8 +66,8 @@ struct QueuedHosts: Sendable {
 
     // MARK: Resolving
 
-    /// Judges all hosts by a new network; returns those whose result changed. While offline, a name keeps its
-    /// former result until it has been resolved again.
+    /// Re-evaluates all hosts for a new network; returns the hosts whose result changed. While offline, a name keeps its
+    /// previous result until it has been resolved again.
     mutating func judge(by network: NetworkSnapshot) -> Set<Number> {
         unasked = []
         var changed: Set<Number> = []

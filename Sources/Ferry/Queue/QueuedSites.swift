@@ -1,10 +1,10 @@
 package import FerryCore
 
-/// The servers of queued downloads. Each is stored once, since 100,000 downloads may share it.
+/// The servers of queued downloads. Each is stored once, because 100,000 downloads may share it.
 struct QueuedSites: Sendable {
     /// The key of a server.
     typealias Number = UInt32
-    /// No server: nothing is asked before the download starts.
+    /// No server; the gate is not queried before the download starts.
     static let none: Number = 0
 
     private struct Site: Sendable {
@@ -34,7 +34,7 @@ struct QueuedSites: Sendable {
         return lastNumber
     }
 
-    /// Counts one less.
+    /// Counts one download less.
     mutating func leave(_ number: Number) {
         guard var site = sites[number] else { return }
         site.count -= 1
@@ -43,11 +43,11 @@ struct QueuedSites: Sendable {
     }
 }
 
-/// What the queue asks about servers before it gives a slot to one of their downloads.
+/// Decides whether a server's download may get a slot of the queue.
 package protocol HostGate {
     /// Whether a download of the server may start.
     func opening(of origin: Origin, at now: Duration) -> HostOpening
-    /// A download of the server starts.
+    /// Notes that a download of the server starts.
     func began(_ origin: Origin, at now: Duration)
 }
 

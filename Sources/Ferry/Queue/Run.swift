@@ -8,11 +8,11 @@ import Synchronization
     import struct Foundation.Date
 #endif
 
-/// One run of a download: from the slot it was given to the end of its driver.
+/// One run of a download, from the assignment of a slot to the end of its driver.
 package final class Run: Sendable {
     /// Why a run is stopped before its end; the strongest of several reasons applies.
     enum Stop: Sendable, Hashable {
-        /// Another download takes the slot; this one stays queued.
+        /// Another download gets the slot; this download stays queued.
         case slot
         /// No permitted network is available.
         case network
@@ -24,7 +24,7 @@ package final class Run: Sendable {
         case shutdown
         /// Paused by the user; the received bytes are kept.
         case pause
-        /// The download leaves the list, and its resume data is kept.
+        /// The download is removed from the list, and resume data is produced.
         case cancelProducingResumeData
         /// Cancelled by the user.
         case cancel
@@ -40,12 +40,12 @@ package final class Run: Sendable {
             }
         }
 
-        /// Whether the download resumes later without the user.
+        /// Whether the download resumes later without an action of the user.
         var isPassing: Bool { strength == 0 }
 
         func isStronger(than other: Stop?) -> Bool { other.map { strength > $0.strength } ?? true }
 
-        /// The order given to the driver.
+        /// The command for the driver.
         var order: DownloadDriver.Stop { self == .cancel ? .cancel : .pause }
     }
 
@@ -54,7 +54,7 @@ package final class Run: Sendable {
         var date: Date
         /// The number of its event.
         var number: Int64?
-        /// The journal is still to be removed.
+        /// Whether the journal must still be removed.
         var leavesJournal: Bool
     }
 
@@ -74,8 +74,8 @@ package final class Run: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Requests a stop; a reason weaker than an earlier one has no effect. A run that has begun to write to a stream
-    /// is not stopped temporarily, since it could not resume.
+    /// Requests a stop; a reason weaker than an earlier one has no effect. A run that has begun to write to a stream is not
+    /// stopped temporarily, because it could not resume.
     func stop(_ stop: Stop) {
         let driver: DownloadDriver? = state.withLock { state in
             if state.isStream, state.driver != nil, stop.isPassing { return nil }
@@ -101,19 +101,19 @@ package final class Run: Sendable {
         }
     }
 
-    /// Whether the run writes to a stream; such a run is stopped only by its user.
+    /// Whether the run writes to a stream; only the user can stop such a run.
     var isStream: Bool {
         get { state.withLock { $0.isStream } }
         set { state.withLock { $0.isStream = newValue } }
     }
 
-    /// The server that the run counts for; `nil` for none.
+    /// The server against whose limits the run counts; `nil` for none.
     var site: Origin? {
         get { state.withLock { $0.site } }
         set { state.withLock { $0.site = newValue } }
     }
 
-    /// Why the run ends before it begins.
+    /// Why the run ends without an attempt.
     var refusal: QueueMachine.HostRefusal? {
         get { state.withLock { $0.refusal } }
         set { state.withLock { $0.refusal = newValue } }
@@ -131,13 +131,13 @@ package final class Run: Sendable {
         set { state.withLock { $0.retryAt = newValue } }
     }
 
-    /// Whether the start was reported; later reports are progress.
+    /// Whether the start has been reported; later reports are progress.
     var hasBegun: Bool { state.withLock { $0.hasBegun } }
     func begun() { state.withLock { $0.hasBegun = true } }
 
     /// The number of user changes to the stored row since the run began.
     var edits: Int { state.withLock { $0.edits } }
-    /// Counts a stored change that is about to be shown; called under the queue's lock.
+    /// Counts a stored change that is about to be shown. Called while the queue's lock is held.
     func edited() { state.withLock { $0.edits += 1 } }
 
     /// Sets the task of the run, which ``ended()`` awaits.
@@ -156,15 +156,15 @@ package final class Run: Sendable {
     /// Releases the driver after the run.
     func released() { state.withLock { $0.driver = nil } }
 
-    /// The completion, once it is in the store, which is before the journal is removed.
+    /// The completion, once it is stored; the journal is removed only afterwards.
     var recorded: Recorded? {
         get { state.withLock { $0.recorded } }
         set { state.withLock { $0.recorded = newValue } }
     }
 }
 
-/// The input of a run. A class, since a value of this size in the frame of each waiting task would cost several times
-/// its size while the download runs.
+/// The input of a run. A class, because a value of this size in the frame of each waiting task would take several times its
+/// size while the download runs.
 final class RunInput: Sendable {
     let row: CatalogueRow
     let secrets: Secrets?

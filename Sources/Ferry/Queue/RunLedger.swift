@@ -11,18 +11,17 @@ import SystemPackage
     import Musl
 #endif
 
-/// A small file beside the catalogue that records which downloads are running, and under which of them the process
-/// died.
+/// A small file beside the catalogue that records which downloads are running, and during which of them the process died.
 ///
 ///     begin(run): one `pwrite` marks its record as running
 ///     end(run), for any reason: the record is cleared
 ///     open(list): each record still marked as running counts one more death
 ///
-/// Nothing is synced: a written page survives its process. After a power cut nothing is counted, since records carry
-/// the boot identifier. A run thus costs two small writes and no commit.
+/// The file is not synced, because a written page survives the process. After a power cut no death is counted, because records
+/// contain the boot identifier. Thus a run costs two small writes and no commit.
 ///
-/// Invariants: a download has at most one record; a record counts consecutive crashes and is kept until a run of the
-/// download ends in another way.
+/// Invariants: a download has at most one record; a record counts consecutive crashes and is kept until a run of the download
+/// ends normally.
 final class RunLedger: Sendable {
     /// After this many consecutive crashes, a download is no longer started automatically.
     static let maxCrashes = 3
@@ -37,7 +36,7 @@ final class RunLedger: Sendable {
         var records: [Record?] = []
         var places: [Key: Int] = [:]
         var free: [Int] = []
-        /// Set at a requested exit, after which no run ends by a death.
+        /// Set at a requested exit; runs that end later do not count as deaths.
         var isOver = false
     }
 
@@ -50,7 +49,7 @@ final class RunLedger: Sendable {
         self.boot = boot
     }
 
-    /// Opens or creates the file and counts the crashes of the downloads that ran when the last process ended. Blocks.
+    /// Opens or creates the file, and counts a crash for each download that was running when the last process ended. Blocks.
     static func open(at path: FilePath, fileSystem: any FileSystem) throws(FileError) -> RunLedger {
         let file: any File
         do throws(FileError) {
@@ -77,7 +76,7 @@ final class RunLedger: Sendable {
         }
     }
 
-    /// The number of consecutive processes that died while they ran the download.
+    /// The number of consecutive processes that died while they were running the download.
     func crashes(of id: DownloadID) -> Int {
         state.withLock { state in state.places[Key(id)].flatMap { state.records[$0]?.crashes } ?? 0 }
     }
@@ -87,7 +86,7 @@ final class RunLedger: Sendable {
         put(Record(key: Key(id), crashes: crashes(of: id), isRunning: true))
     }
 
-    /// Clears the record after a run that the process survived, or for a download that is not run any more. Blocks.
+    /// Clears the record after a run that the process survived, or for a download that no longer runs. Blocks.
     func end(_ id: DownloadID) { end(Key(id)) }
 
     private func end(_ key: Key) {
@@ -135,7 +134,7 @@ final class RunLedger: Sendable {
         LedgerRecord(key: record.key.bytes, crashes: record.crashes, isRunning: record.isRunning, boot: boot).encoded
     }
 
-    /// A failed write loses a count, which is no reason to fail the download.
+    /// A failed write loses a count, which does not justify failing the download.
     private func write(_ bytes: [UInt8], at place: Int) {
         try? file.write(bytes, at: ByteCount(place * LedgerRecord.bytes))
     }
@@ -151,8 +150,7 @@ final class RunLedger: Sendable {
     }
 }
 
-/// A process that returns from `main` or calls `exit` has not died under its runs, even if its managers were not shut
-/// down.
+/// A process that returns from `main` or calls `exit` does not count as crashed, even if its managers were not shut down.
 extension RunLedger {
     private struct Weak { weak var ledger: RunLedger? }
     private static let all = Mutex<[Weak]>([])
@@ -178,8 +176,8 @@ extension RunLedger {
 ///
 ///     89abcdef runs 2 4f1c…-… 13 0123456789abc
 ///
-/// The fields are the CRC-32 of the rest, whether the download is running, the number of processes that died under
-/// it, the boot identifier of that count, and the download's identifier preceded by its length in bytes.
+/// The fields are the CRC-32 of the rest, whether the download is running, the number of processes that died while running it,
+/// the boot identifier of that count, and the download's identifier preceded by its length in bytes.
 struct LedgerRecord: Sendable, Hashable {
     /// The size of a record; a record is written with one call and does not cross a page.
     static let bytes = 512
@@ -200,7 +198,7 @@ struct LedgerRecord: Sendable, Hashable {
         self.boot = String(boot.filter { $0 != " " && $0 != "\n" }.prefix(64))
     }
 
-    /// `nil` for a blank record, and for one that is truncated or fails its checksum.
+    /// `nil` for a blank or truncated record, and for a record with a wrong checksum.
     init?(_ record: ArraySlice<UInt8>) {
         let words = record.split(separator: UInt8(ascii: " "), maxSplits: 5, omittingEmptySubsequences: false)
         guard words.count == 6, let start = words.dropFirst().first?.startIndex,

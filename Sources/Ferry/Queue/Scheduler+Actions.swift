@@ -19,7 +19,7 @@ extension Scheduler {
         }
     }
 
-    /// Executes an action on one download. Returns false if the download was already as the action leaves it.
+    /// Executes an action on one download. Returns false if the download was already in the state that the action leads to.
     func act(_ action: ListAction, on live: LiveDownload) async throws(DownloadError) -> Bool {
         let isPossible = live.current.actions.contains(action.single)
         switch action {
@@ -46,7 +46,7 @@ extension Scheduler {
                 .notResumable, ErrorPhrase(.cannotPause, live.status.name, ErrorPhrase(.itIsAStream)))
         }
         try await holding(live, .pause) { _ throws(DownloadError) in
-            // The run may have ended otherwise, or have stored the pause itself.
+            // The run may have ended for another reason, or may itself have stored the pause.
             if try live.current.begins(.pause, on: live.status.name) { try await park([held(live)]) }
         }
     }
@@ -57,7 +57,7 @@ extension Scheduler {
         defer { live.lock.release() }
         guard live.current.isFailed, queue.isTimed(live.id) else { return false }
         try await holding(live, .pause) { _ throws(DownloadError) in
-            // The retry may have begun meanwhile, and was paused then.
+            // The retry may have begun meanwhile; then it has been paused.
             if live.current.isFailed { try await park([held(live)]) }
         }
         return true
@@ -87,7 +87,7 @@ extension Scheduler {
     /// Queues a failed download again; the caller holds its lock.
     func retry(_ live: LiveDownload) async throws(DownloadError) {
         try await holding(live, .change) { _ throws(DownloadError) in
-            // The automatic retry may have begun meanwhile, and was stopped then.
+            // The automatic retry may have begun meanwhile; then it has been stopped.
             if live.current.isFailed { try await enqueue([held(live)]) }
         }
     }
@@ -104,7 +104,7 @@ extension Scheduler {
             .name(live.status.name, path: nil), .part(nil), .announced(nil),
             .progress(completedBytes: 0, totalBytes: nil),
         ]
-        // Replace only a file that this download published; an already existing file is the user's.
+        // Replace only a file that this download published; a file that existed before belongs to the user.
         if live.finished?.wasAlreadyComplete == true { fields.append(.published(nil)) }
         try await enqueue([held(live)], with: fields, isRenewed: true)
     }
@@ -114,7 +114,7 @@ extension Scheduler {
         defer { live.lock.release() }
         guard try begins(.cancel, on: live) else { return }
         try await holding(live, .cancel) { _ throws(DownloadError) in
-            // The run may have ended otherwise, or have stored the cancellation itself.
+            // The run may have ended for another reason, or may itself have stored the cancellation.
             if try live.current.begins(.cancel, on: live.status.name) { try await cancel([held(live)]) }
         }
     }
@@ -133,7 +133,7 @@ extension Scheduler {
                 throw error
             }
             try await unlist([held(live)])
-            // Only after removal: a listed download must stay part of a list that is rebuilt from journals.
+            // Only after the removal, because a listed download must remain in a list that is rebuilt from journals.
             let (id, syncs) = (live.id, live.request.syncsToDisk)
             await withFiles { PartFiles.setTaken(data.partPath, by: id, syncs: syncs, fileSystem: $0) }
             takenDirectories.insert(data.partDirectory)
@@ -143,7 +143,7 @@ extension Scheduler {
         }
     }
 
-    /// The resume data of a download that is no longer listed: for a caller that did not receive the response to
+    /// The resume data of a download that is no longer listed, for a caller that did not receive the response to
     /// ``cancelProducingResumeData(_:)``.
     func resumeData(
         of id: DownloadID, takenFrom path: String, session: String
@@ -170,7 +170,7 @@ extension Scheduler {
         }
     }
 
-    /// With `kinds`, only if the download is listed and in one of these states once the lock is acquired.
+    /// With `kinds`, removes the download only if it is listed and in one of these states once the lock is acquired.
     private func remove(
         _ live: LiveDownload, deletingFile: Bool, ifIn kinds: Set<StateKind>?
     ) async throws(DownloadError) {
@@ -185,7 +185,7 @@ extension Scheduler {
         }
     }
 
-    /// Whether the action is to begin; see ``DownloadState/begins(_:on:)``. Throws if the download is no longer listed.
+    /// Whether the action must begin; see ``DownloadState/begins(_:on:)``. Throws if the download is no longer listed.
     func begins(_ action: DownloadAction, on live: LiveDownload) throws(DownloadError) -> Bool {
         try checkMayAct(on: live)
         return try live.current.begins(action, on: live.status.name)
@@ -198,8 +198,8 @@ extension Scheduler {
 
     // MARK: Out of the queue
 
-    /// Changes a download outside of the queue and without a run; a run is stopped first. The state afterwards is that
-    /// set by the change, else by the end of its run, else the previous one.
+    /// Changes a download while it is outside the queue and has no run; a run is stopped first. The state afterwards is the one
+    /// that the change has set, else the one after the end of the run, else the previous state.
     func holding<Value, Failure: Error>(
         _ live: LiveDownload, _ stop: Run.Stop, _ change: (Run?) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -218,7 +218,7 @@ extension Scheduler {
     /// Sets the state of a download without a run.
     func rest(_ id: DownloadID, _ rest: QueueEntry.Rest) { queue.rest([id], rest) }
 
-    /// The state of a download that is to run from its start date on, and its place in the queue.
+    /// The state of a download that may run from its start date on, and its place in the queue.
     func firstWait(of request: DownloadRequest) -> (DownloadState, QueueEntry.Rest) {
         let date = request.notBefore.flatMap { $0 > clock.date() ? $0 : nil }
         return (Self.wait(until: date), rest(until: date))
@@ -229,7 +229,7 @@ extension Scheduler {
         clock.now() + .seconds(min(max(0, date.timeIntervalSince(clock.date())), 1e12))
     }
 
-    /// The state of a download that is queued, from a future date on.
+    /// The state of a download that is queued, or that will be queued at a future date.
     func rest(until date: Date?) -> QueueEntry.Rest {
         guard let date, date > clock.date() else { return .queued }
         return .waiting(until: moment(of: date))

@@ -20,7 +20,7 @@ extension Scheduler {
     func addAll(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Added] {
         await prepareHosts()
         var answers = try await enlist(requests)
-        // Outside of the list's lock, since the holder of a download's lock may be waiting for it.
+        // Not while the list's lock is held, because the holder of a download's lock may be waiting for it.
         for index in answers.indices {
             while !answers[index].isNew, !(try await revive(answers[index].live)) {
                 // The download was removed before its lock was acquired.
@@ -30,7 +30,7 @@ extension Scheduler {
         return answers
     }
 
-    /// Lists the requests that are not listed yet, under the list's lock.
+    /// Adds the requests that are not listed yet, while the list's lock is held.
     private func enlist(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Added] {
         let store = try await beginListing(requests.map(\.network))
         defer { listLock.release() }
@@ -81,7 +81,7 @@ extension Scheduler {
         var answers: [Answer] = []
         var rows: [CatalogueRow] = []
         var secrets: [DownloadID: Secrets] = [:]
-        /// Identifiers given by the requests; generated ones are unique.
+        /// Identifiers that the requests specify; generated identifiers are unique.
         var wanted: [DownloadID] = []
     }
 
@@ -127,8 +127,8 @@ extension Scheduler {
         return plan
     }
 
-    /// Throws if two requests have the same identifier, or one is listed already. Called before secrets are stored,
-    /// since the vault may hold those of the listed download under the same identifier.
+    /// Throws if two requests have the same identifier, or if an identifier is already listed. Called before secrets are
+    /// stored, because the vault may hold the secrets of the listed download under the same identifier.
     private func check(_ plan: Plan) throws(DownloadError) {
         var ids: Set<DownloadID> = []
         for id in plan.wanted where !ids.insert(id).inserted {
@@ -137,7 +137,7 @@ extension Scheduler {
         if let taken = plan.wanted.first(where: queue.isListed) { throw .isListed(taken) }
     }
 
-    /// Puts stored rows into the queue, counts them, and publishes events for them; returns their objects.
+    /// Adds stored rows to the queue, counts them, and publishes events for them; returns their objects.
     func enter(_ rows: [CatalogueRow], _ secrets: [DownloadID: Secrets]) -> [LiveDownload] {
         let settings = configuration.transfer
         let entries = rows.map { row in
@@ -158,15 +158,15 @@ extension Scheduler {
         return all
     }
 
-    /// The state without a run of a listed download when the list is opened, or the download is new.
+    /// The state without a run of a download that is new, or was found when the list was opened.
     func rest(_ entry: IndexEntry) -> QueueEntry.Rest { entry.mayRun ? rest(until: entry.wakeAt) : .parked }
 
-    /// Restarts a listed download that was added again, if it has ended and its file is missing or changed. Returns
-    /// false if it is no longer listed.
+    /// Restarts a listed download that was added again, if it has ended and its file is missing or changed. Returns false if
+    /// the download is no longer listed.
     private func revive(_ live: LiveDownload) async throws(DownloadError) -> Bool {
         await live.lock.acquire()
         defer { live.lock.release() }
-        // Shutdown closes all downloads and keeps their states.
+        // A shutdown closes all downloads and keeps their states.
         if isShutDown { return true }
         if live.isClosed { return false }
         switch live.current {
@@ -192,7 +192,7 @@ extension DownloadID {
 }
 
 extension DownloadRequest {
-    /// The name to show until the server's response.
+    /// The name to show until the server has responded.
     var firstName: String {
         switch destination {
         case .file(let path), .part(let path): Paths.name(of: path)

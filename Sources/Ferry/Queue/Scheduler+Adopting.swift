@@ -8,9 +8,9 @@ import SystemPackage
     import Foundation
 #endif
 
-/// Partial downloads: from a part file, or from resume data.
+/// Adds partial downloads, from a part file or from resume data.
 extension Scheduler {
-    /// Lists the download of a part file, under the identifier in its journal.
+    /// Adds the download of a part file to the list, under the identifier in its journal.
     func adopt(_ path: String) async throws(DownloadError) -> LiveDownload { try await adopt(path, session: nil) }
 
     func adopt(_ path: String, session: String?) async throws(DownloadError) -> LiveDownload {
@@ -45,25 +45,25 @@ extension Scheduler {
         }
         _ = try await beginListing([found.record.network?.restrictions ?? NetworkRule()])
         defer { listLock.release() }
-        // Check again under the lock: a concurrent call may have used the same data.
+        // Check again while the lock is held, because a concurrent call may have used the same data.
         if try await store.row(data.id) != nil { throw Self.wasUsed }
         return try await list(found, session, in: store)
     }
 
-    /// The data with the present path of its part file, if the manager's directory was moved since it was made.
+    /// Returns the data with the current path of its part file if the manager's directory has moved since the data was created.
     private func located(_ data: ResumeData) async -> ResumeData {
         guard case .catalogue(_, let directory, _) = configuration.storage, let moved = data.moved(to: directory),
             moved.partPath != data.partPath
         else { return data }
         let (old, new) = (FilePath(data.partPath), FilePath(moved.partPath))
         return await withFiles { files in
-            // What cannot be looked at, such as another container, is not where the data was made.
+            // A path that cannot be inspected, such as one in another container, counts as missing.
             let isThere = (try? files.exists(old)) ?? false
             return !isThere && (try? files.exists(new)) == true ? moved : data
         }
     }
 
-    /// Restarts from zero because the part file is gone, and reports that as an event.
+    /// Starts over because the part file is missing, and reports this in an event.
     private func beginAnew(
         _ data: ResumeData, _ session: String?, because reason: Reason
     ) async throws(DownloadError) -> LiveDownload {
@@ -88,7 +88,7 @@ extension Scheduler {
         return added
     }
 
-    /// Whether a download of this list uses the directory, or did before it was removed with resume data.
+    /// Whether a download of this list uses the directory, or used it before the download was removed with resume data.
     private func hasUsed(directory: String) async -> Bool {
         let wanted = FilePath(directory).lexicallyNormalized()
         if takenDirectories.contains(wanted) { return true }
@@ -133,13 +133,13 @@ extension Scheduler {
 }
 
 extension CatalogueRow {
-    /// A row from a journal; `nil` if the journal names no URL or an unusable identifier.
+    /// A row from a journal; `nil` if the journal contains no URL or an unusable identifier.
     init?(_ found: PartFiles.Found, at date: Date) {
         let record = found.record
         let sources = record.urls.compactMap { try? DownloadURL($0) }
         guard !sources.isEmpty, DownloadID(rawValue: record.id).canBeStored else { return nil }
         let path = found.directory + "/" + record.name
-        // Most downloads are requested with a directory alone; this form lets a repeated request find them.
+        // Most downloads are requested with only a directory; this form lets a repeated request find them.
         let isSuggested = SafeName.make(nil, url: sources[0], finalURL: nil) == record.name
         var request = DownloadRequest(
             sources: sources, destination: isSuggested ? .directory(found.directory) : .file(path))
@@ -148,7 +148,7 @@ extension CatalogueRow {
         request.rateLimit = record.rateLimit
         if let most = record.maxConnections { request.maxConnections = max(1, most) }
         if let network = record.network { request.network = network.restrictions }
-        // A part file that its user moved out of its root is not confined any more.
+        // A part file that the user moved out of its root is no longer confined.
         request.root = record.root.flatMap { Paths.isPlace(found.directory, in: $0) ? $0 : nil }
         self.init(
             id: DownloadID(rawValue: record.id), session: record.session ?? "",
@@ -161,7 +161,7 @@ extension CatalogueRow {
     }
 }
 
-// A journal may come from an unpacked archive of another user, so only its restrictions are trusted.
+// A journal may come from an archive of another user, so only its restrictions are trusted.
 
 extension TrustRules {
     /// The stricter-than-default rules; permissions are omitted.

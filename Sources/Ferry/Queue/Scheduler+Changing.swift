@@ -69,7 +69,7 @@ extension Scheduler {
         return (row.request(with: secrets), secrets == nil)
     }
 
-    /// `lacksSecrets`: the download keeps waiting for its former secrets, unless the request brings others.
+    /// `lacksSecrets`: whether the download keeps waiting for its previous secrets, unless the request has new ones.
     private func write(
         _ request: DownloadRequest, from old: DownloadRequest, of live: LiveDownload, lacksSecrets: Bool
     ) async throws(DownloadError) {
@@ -95,7 +95,7 @@ extension Scheduler {
         live.change { $0.priority = priority }
     }
 
-    /// Passes position and texts to the run and its journal.
+    /// Passes the position and the texts to the run and its journal.
     private func tag(_ live: LiveDownload) async throws(DownloadError) {
         // A run without a driver checks this count once it has one.
         queue.edited(live.id)
@@ -123,7 +123,7 @@ extension Scheduler {
             try await write(request, from: old, of: live, lacksSecrets: false)
             live.set(request: request)
             switch live.current {
-            // A web page in place of the file may be a form to sign in.
+            // A web page in place of the file may be a sign-in form.
             case .waiting(.credentials), .waiting(.freshLink): try await enqueue([held(live)], keepsPlace: true)
             default: break
             }
@@ -134,7 +134,7 @@ extension Scheduler {
         if let error = try await move([live.id], to: place).failures[live.id] { throw error }
     }
 
-    /// Moves downloads to one place, in this order, each among those of its priority.
+    /// Moves downloads to one place, in this order, each among the downloads of its priority.
     func move(_ ids: [DownloadID], to place: ListPlacement) async throws(DownloadError) -> ListActionResult {
         let store = try await opened()
         await listLock.acquire()
@@ -152,7 +152,7 @@ extension Scheduler {
         for (priority, moved) in Dictionary(grouping: moved, by: \.key.priority) {
             do throws(DownloadError) {
                 let target = try await placement(place, for: moved[0], in: store)
-                // Reads only the neighbours in a long list, unless positions must be redistributed.
+                // In a long list, read only the neighbours, unless positions must be redistributed.
                 let gap = moved.count == 1 ? try await store.gap(target, for: moved[0]) : nil
                 changes +=
                     gap.flatMap { PlacementPlanner.place(moved[0], in: $0) }

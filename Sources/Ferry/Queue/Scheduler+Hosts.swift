@@ -3,7 +3,7 @@ import FerryEngine
 
 /// Budgets and health of hosts.
 extension Scheduler {
-    /// Sets the budget of a host or domain; `nil` for that of the settings.
+    /// Sets the budget of a host or domain; `nil` restores the one in the settings.
     func set(_ budget: HostBudget?, for scope: HostScope) async throws(DownloadError) {
         guard let known = scope.normalized else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.noHostName, scope.name))
@@ -14,12 +14,12 @@ extension Scheduler {
         await environment.readSuffixes()
     }
 
-    /// Reads the list of public suffixes before the first download, if a budget of domains needs it.
+    /// Reads the list of public suffixes before the first download, if a domain budget needs it.
     func prepareHosts() async {
         if configuration.server.domainBudget != HostBudget() { await environment.readSuffixes() }
     }
 
-    /// Sets whether downloads of other servers are expected.
+    /// Sets whether downloads from other servers are expected.
     func set(expectsOtherHosts: Bool) {
         queue.set(expectsOtherHosts: expectsOtherHosts)
         reschedule()
@@ -31,14 +31,14 @@ extension Scheduler {
         hostsChanged()
     }
 
-    /// Which downloads may start has changed beside the queue.
+    /// Notes that a change outside the queue may permit or prevent starts.
     func hostsChanged() {
         queue.hostsChanged()
         reschedule()
     }
 
-    /// The error of a download that is not tried, since its server was given up, or is not waited for; `nil` if it is tried
-    /// as often as it takes.
+    /// The error of a download that ends without an attempt, because its server was given up or because the list does not wait
+    /// for servers; `nil` if its attempts are not limited.
     func refusal(of run: Run, _ input: RunInput) -> DownloadError? {
         guard let refusal = run.refusal else { return nil }
         let host = refusal.origin.host
@@ -56,7 +56,7 @@ extension Scheduler {
         }
     }
 
-    /// The delay of other downloads while one finds out whether the server is back.
+    /// The delay of other downloads while one download tests whether the server is back.
     private static let timeOfProbe: Duration = .seconds(2)
 }
 
@@ -72,7 +72,7 @@ extension HostScope {
 
 extension DownloadManager.Configuration {
     var hostSettings: HostMachine.Settings {
-        // A list that is kept waits for its servers; a one-shot run has to end.
+        // A stored list waits for its servers; a one-shot run has to end.
         HostMachine.Settings(
             host: server.hostBudget, domain: server.domainBudget,
             mostIncidents: storage.isKept && waitsForServers ? nil : maxAttempts)

@@ -43,7 +43,7 @@ extension Scheduler {
             let stale = objects.stale
             if stale.isEmpty { return objects.found }
             if objects.isChanging {
-                // The bulk change holds this lock until its rows are stored.
+                // A bulk change holds this lock until its rows are stored.
                 await listLock.acquireShared()
                 listLock.release()
             }
@@ -68,7 +68,7 @@ extension Scheduler {
         return try await storageReport(session: nil, directory: directory)
     }
 
-    /// The report of one session, or with `nil` of all; orphaned part files are searched in `directory`.
+    /// The report of one session, or with `nil` of all; `directory` is searched for orphaned part files.
     func storageReport(session: String?, directory: String?) async throws(DownloadError) -> StorageReport {
         let totals = try await opened().totals(session: session)
         var report = StorageReport()
@@ -95,7 +95,7 @@ extension Scheduler {
 
     func listen() -> EventHub.Place { log.listen(backlog: backlog) }
 
-    /// Reads unacknowledged ends once the list is open.
+    /// Reads the unacknowledged ends once the list is open.
     var backlog: @Sendable () async -> [DownloadEvent]? {
         guard isKept else { return { [] } }
         return { [weak self] in
@@ -114,12 +114,12 @@ extension Scheduler {
         }
     }
 
-    /// The store once it is open; `nil` if it will not open.
+    /// The store, once it is open; `nil` if it will not be opened.
     private func whenOpen() async -> (any DownloadStore)? {
         while true {
             let seen = updates.count
             switch queue.phase {
-            // Without a store it is being closed.
+            // Without a store, the list is being closed.
             case .open: if let store { return store }
             case .closing, .closed: return nil
             case .idle, .suspended: await updates.wait(after: seen)
@@ -134,7 +134,7 @@ extension Scheduler {
     func set(dispatcher: DelegateDispatcher?) { heartbeat.set(dispatcher) }
 }
 
-/// Operations for the program that hosts several sessions, beyond those of an app.
+/// Operations for a program that hosts several sessions, in addition to those of an app.
 extension Scheduler {
     func page(
         _ filter: RowFilter, order: RowOrder, offset: Int, limit: Int
@@ -179,12 +179,12 @@ extension Scheduler {
         queue.running.map { ($0.live.status, $0.live.session) }
     }
 
-    /// The speed of a session's downloads, or with `nil` of all, in bytes per second; 0 while none is running.
+    /// The speed of a session's downloads in bytes per second; `nil` for all sessions. 0 while none is running.
     func bytesPerSecond(of session: String?) -> Double {
         queue.isRunning(session) ? traffic.bytesPerSecond(of: session, at: clock.now()) : 0
     }
 
-    /// The state of the file's ranges: from the driver while it runs, otherwise from the journal.
+    /// The state of the file's ranges, from the driver while it runs, otherwise from the journal.
     func picture(of row: CatalogueRow) async -> TransferPicture? {
         if let picture = known(row.id)?.driver?.picture() { return picture }
         guard let part = row.part ?? row.path.map(Paths.part), !StateKind(row.state).isOver else {
@@ -196,9 +196,9 @@ extension Scheduler {
     }
 }
 
-/// Limits of sessions, within those of the manager.
+/// The limits of sessions, which apply within those of the manager.
 extension Scheduler {
-    /// Applies settings at once, also to running downloads.
+    /// Applies settings at once, including to running downloads.
     func set(_ settings: SessionSettings, of session: String) {
         let throttle = queue.throttle(of: session)
         queue.set(settings, of: session)
@@ -214,7 +214,7 @@ extension DownloadManager {
     package func set(_ settings: SessionSettings, of session: String) { scheduler?.set(settings, of: session) }
 }
 
-/// The scheduler as backend of a manager; most requirements are implemented in the other extensions.
+/// The scheduler as the backend of a manager; most requirements are implemented in other extensions.
 extension Scheduler: DownloadBackend {
     func directory() async throws(DownloadError) -> String {
         if case .catalogue(_, let directory, _) = configuration.storage { return directory }
@@ -248,7 +248,7 @@ extension Scheduler: DownloadBackend {
     var networkChanges: AsyncStream<NetworkStatus> {
         watchNetwork()
         return networkHub.stream {
-            // Omits an assumed status while the first check is running.
+            // Omit an assumed status while the first check is running.
             queue.isNetworkKnown || !networkTasks.isWatching ? queue.networkStatus : nil
         }
     }

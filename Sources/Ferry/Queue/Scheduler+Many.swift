@@ -3,11 +3,11 @@ import FerryEngine
 
 /// User actions on many downloads at once.
 ///
-/// Those without a run and without a handle are changed in one transaction (``batch(_:_:in:into:)``), the others one by
-/// one, as a batch of one each.
+/// Downloads without a run and without a handle are changed in one transaction (``batch(_:_:in:into:)``), the others one by
+/// one, each as a batch of one.
 extension Scheduler {
-    /// Executes an action on these downloads, or with `nil` on all whose state permits it; of one session, or with `nil`
-    /// of any. Throws if the list refuses the transaction; errors of single downloads are in the result.
+    /// Executes an action on these downloads, or with `nil` on all downloads whose state permits it; in one session, or with
+    /// `nil` in any. Throws if the list refuses the transaction; errors of single downloads are in the result.
     func perform(
         _ action: ListAction, on ids: [DownloadID]?, session: String?
     ) async throws(DownloadError) -> ListActionResult {
@@ -25,7 +25,7 @@ extension Scheduler {
             }
         }
         if case .resume = action {
-            // Each joins the queue behind the one before it.
+            // Each is queued behind the one before it.
             var rest = entries[...]
             while let first = rest.first {
                 let isQuiet = isBatched(first, action)
@@ -39,13 +39,13 @@ extension Scheduler {
             let known = entries.filter { !isBatched($0, action) && isMeant($0, action) }
             let left = try await together(batched, action, since: since, in: store, &result)
             let ids = (left + known).map(\.id)
-            // Resting downloads first: otherwise they would start in the slots of those that run.
+            // Downloads without a run first, because they would otherwise start in the slots of the running ones.
             let running = queue.running(among: ids)
             try await singly(ids.filter { !running.contains($0) }, action, in: store, &result)
             try await singly(ids.filter(running.contains), action, in: store, &result)
         }
         if case .change(let change) = action { await lookAtNetwork(for: [change.request.network]) }
-        // Those that ended or left the list meanwhile are not meant by an action on all.
+        // An action on all does not apply to downloads that have ended or left the list meanwhile.
         if ids == nil { result.failures = result.failures.filter { ![.wrongState, .notFound].contains($1.code) } }
         return result
     }
@@ -68,17 +68,17 @@ extension Scheduler {
         if case .pause(stopsRetries: true) = action { entry.kind == .failed && entry.wakeAt != nil } else { false }
     }
 
-    /// Whether the action is about a download: of failed ones, a pause of all is about those that are to be retried.
+    /// Whether the action applies to a download. A pause of all applies to a failed download only if it will be retried.
     private func isMeant(_ entry: IndexEntry, _ action: ListAction) -> Bool {
         guard case .pause(stopsRetries: true) = action, entry.kind == .failed else { return true }
         return entry.wakeAt != nil
     }
 
-    /// Changes downloads in one transaction. Returns those that must be changed one by one, because they have a handle
-    /// or run, have changed since that stamp, or cannot be changed together with others.
+    /// Changes downloads in one transaction. Returns the downloads that must be changed one by one, because they have a handle
+    /// or a run, have changed since the stamp, or cannot be changed together with others.
     ///
-    /// The others are outside of the queue, and no objects are created for them, until the result is stored and their
-    /// states are set. If the list refuses, their states stay.
+    /// The other downloads are outside the queue, and no objects are created for them, until the result is stored and their
+    /// states are set. If the list refuses the transaction, their states do not change.
     private func together(
         _ entries: [IndexEntry], _ action: ListAction, since: UInt64, in store: any DownloadStore,
         _ result: inout ListActionResult
@@ -117,8 +117,8 @@ extension Scheduler {
         do throws(DownloadError) { return .success(try await act(action, on: live)) } catch { return .failure(error) }
     }
 
-    /// Changes held downloads in one transaction. Those that have neither failed nor are returned are changed; the
-    /// returned ones must be changed one by one.
+    /// Changes held downloads in one transaction. Returns the downloads that must be changed one by one; all others, except the
+    /// failures, have been changed.
     private func batch(
         _ action: ListAction, _ entries: [IndexEntry], in store: any DownloadStore,
         into result: inout ListActionResult
@@ -192,15 +192,15 @@ extension Scheduler {
 
     // MARK: Ended ones
 
-    /// Removes ended downloads of these kinds from the list; of one session, or with `nil` of all. Returns the downloads
-    /// that were removed, and as failures those of them whose files stay, because they are no longer the finished ones.
+    /// Removes ended downloads of these kinds from the list; in one session, or with `nil` in all. Returns the removed
+    /// downloads, and as failures those whose files were kept because they are no longer the published files.
     @discardableResult
     func clear(
         _ filter: ClearFilter, deletingFiles: Bool, session: String?
     ) async throws(DownloadError) -> ListActionResult {
         let kinds = filter.kinds
         var result = try await perform(.remove(deletingFiles: deletingFiles, ifIn: kinds), on: nil, session: session)
-        // Another file has the name; keep the file, but remove the download.
+        // Another file has the name. Keep that file, but remove the download.
         let replaced = result.failures.filter { $1.code == .conflict }
         result.failures = result.failures.filter { $1.code != .conflict }
         if !replaced.isEmpty {

@@ -3,8 +3,8 @@ import FerryEngine
 
 /// Network permissions, and the downloads that wait for them.
 extension Scheduler {
-    /// Watches the network from now on. An `.ephemeral` manager calls this only once something depends on it: a
-    /// restrictive rule, a reader of the status, a failed attempt.
+    /// Starts monitoring the network. An `.ephemeral` manager calls this only when something depends on it: a restrictive rule,
+    /// a reader of the status, or a failed attempt.
     func watchNetwork() {
         guard !networkTasks.isWatching, queue.isOpen, watchesNetwork else { return }
         networkTasks.watch { [weak self, monitor] in
@@ -22,7 +22,7 @@ extension Scheduler {
         guard queue.assumesNetwork, watchesNetwork else { return }
         let configuration = configuration
         guard rules.contains(where: { configuration.forbids(some: $0) }) else { return }
-        // Not concurrently with shutdown, after which no watch may start.
+        // Not concurrently with a shutdown, after which monitoring must not begin.
         await openLock.acquire()
         defer { openLock.release() }
         guard queue.assumesNetwork else { return }
@@ -32,18 +32,18 @@ extension Scheduler {
     }
 
     func networkChanged(_ snapshot: NetworkSnapshot) {
-        // What was found out about servers and names on the other network says nothing.
+        // Knowledge about servers and names from the other network is not valid on this one.
         let moved = see(snapshot) { engine.networkChanged() }.moved
         if moved?.contains(where: { $0.driver != nil }) == true { environment.renewConnections() }
         networkHub.send(snapshot.status)
-        // Reschedule before reconnecting, so that downloads that may not use the network do not try it.
+        // Reschedule before reconnecting, so that downloads that may not use the network do not try to.
         reschedule()
         for run in moved ?? [] where run.wish == nil { run.driver?.reconnect() }
         showStandings()
         if moved != nil { retryPages() }
     }
 
-    /// Applies a new snapshot to the queue, as ``DownloadQueue/see(_:moved:)``, and ends what was begun in former networks.
+    /// Applies a new snapshot to the queue, as ``DownloadQueue/see(_:moved:)``, and cancels the lookups of earlier networks.
     @discardableResult
     func see(_ snapshot: NetworkSnapshot, moved: () -> Void = {}) -> DownloadQueue.NetworkChange {
         let change = queue.see(snapshot, moved: moved)
@@ -57,8 +57,8 @@ extension Scheduler {
     /// How long running downloads continue while their hosts are being resolved.
     static let doubtLimit: Duration = .milliseconds(300)
 
-    /// Resolves the hosts of queued downloads while offline, since they may be local. Until then they count as
-    /// remote; nothing waits for the result.
+    /// Resolves the hosts of queued downloads while offline, because they may be local. Until the result is known, they count
+    /// as remote; no code waits for the result.
     func lookUpNames() {
         networkTasks.lookUp(queue.nextName) { [weak self, monitor] name, network in
             let isNear = await monitor.isLocal(name)
@@ -74,8 +74,8 @@ extension Scheduler {
         if isNews { showStandings() }
     }
 
-    /// Downloads whose host has not been resolved within the grace period are paused: we cannot tell whether it is on
-    /// the local network.
+    /// Stops downloads whose host has not been resolved within the grace period, because the host may not be on the local
+    /// network.
     private func limitDoubt(of network: Int) {
         networkTasks.limitDoubt { [weak self, clock] in
             try? await clock.sleep(for: Self.doubtLimit)
@@ -90,11 +90,11 @@ extension Scheduler {
     /// Updates the shown reason of all waiting downloads.
     func showStandings() { showStandings(of: registry.all) }
 
-    /// Updates the shown reason of queued downloads. The one place that does so: after queueing, after a run, when a
-    /// wait is over, and when permissions change.
+    /// Updates the shown reason of queued downloads. Only this method does so: after queueing, after a run, when a wait has
+    /// ended, and when permissions change.
     func showStandings(of lives: [LiveDownload]) {
         var lives = lives
-        // Check the updated downloads again, since the queue may have changed meanwhile.
+        // Check the updated downloads again, because the queue may have changed meanwhile.
         while !lives.isEmpty {
             let stale = queue.unshown(lives)
             for (live, old, new) in stale {
@@ -105,9 +105,9 @@ extension Scheduler {
     }
 }
 
-/// Downloads that got a web page in place of their file, such as the sign-in page of a network.
+/// Downloads that received a web page in place of their file, such as the sign-in page of a network.
 extension Scheduler {
-    /// Tries them again, each at its place in the queue: the network has changed.
+    /// Retries these downloads, each at its place in the queue, because the network has changed.
     func retryPages() { if queue.isOpen { pageRetries.begin { [weak self] in await self?.tryPages() } } }
 
     private func tryPages() async {
@@ -133,7 +133,7 @@ extension Scheduler {
 }
 
 extension DownloadError {
-    /// Whether a web page came in place of the file.
+    /// Whether a web page was received in place of the file.
     fileprivate var isPage: Bool { phrase?.key == .pageInstead }
 }
 

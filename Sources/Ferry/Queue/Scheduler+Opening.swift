@@ -5,7 +5,7 @@ import SystemPackage
 
 /// Opening, resuming and closing the list.
 extension Scheduler {
-    /// The store; opens it if needed.
+    /// The store, which is opened if needed.
     func opened() async throws(DownloadError) -> any DownloadStore {
         if let store = try look() { return store }
         await openLock.acquire()
@@ -53,7 +53,7 @@ extension Scheduler {
             let stored = try await store.load()
             let (ledger, entries, crashed) = await openLedger(at: place, stored, in: store)
             paused = crashed
-            // If secrets are not to be kept any more, those of earlier runs are deleted.
+            // If secrets are no longer stored, those of earlier runs are deleted.
             let unfinished = entries.filter { !$0.kind.isFinal || $0.kind == .failed }.map(\.id)
             await kept.sweep(keeping: configuration.storesCredentials ? Set(unfinished) : [])
             await refresh(entries, in: store)
@@ -81,8 +81,8 @@ extension Scheduler {
         return store
     }
 
-    /// Updates the progress of downloads that were running or backing off when the process ended; their journals hold
-    /// more than the list.
+    /// Updates the progress of downloads that were running or backing off when the process ended; their journals are more
+    /// recent than the list.
     private func refresh(_ entries: [IndexEntry], in store: any DownloadStore) async {
         let kinds: Set<StateKind> = [.downloading, .verifying, .waitingToRetry]
         let running = entries.filter { kinds.contains($0.kind) }.map(\.id)
@@ -100,7 +100,7 @@ extension Scheduler {
         store.submit(changes)
     }
 
-    /// Finishes completions and moves that the end of the process interrupted.
+    /// Finishes completions and moves that were interrupted by the end of the process.
     private func finish(_ entries: [IndexEntry], in store: any DownloadStore) async {
         let ids = entries.filter(\.leavesJournal).map(\.id)
         guard !ids.isEmpty, let rows = try? await store.rows(ids) else { return }
@@ -128,7 +128,7 @@ extension Scheduler {
         var rows: [CatalogueRow] = await withFiles { files in
             places.flatMap { place in
                 PartFiles.all(in: place, fileSystem: files) { found in
-                    // Downloads cancelled with resume data belong to their app.
+                    // Downloads that were cancelled with resume data belong to the app.
                     sessions.contains(found.record.session ?? "") && found.record.isTaken != true
                         ? CatalogueRow(found, at: now) : nil
                 }
@@ -148,13 +148,13 @@ extension Scheduler {
 
     // MARK: Closing
 
-    /// The state directory of the list; `nil` if the list is not kept.
+    /// The state directory of the list; `nil` if the list is not stored.
     private var place: String? {
         guard case .catalogue(let identifier, _, let own) = configuration.storage else { return nil }
         return try? StateDirectory.path(identifier: identifier, given: own)
     }
 
-    /// Shuts down when the last reference has been released.
+    /// Shuts down after the last reference has been released.
     func released() {
         if isShutDown { return }
         // The next opening of the same list awaits this shutdown.
@@ -177,7 +177,7 @@ extension Scheduler {
         for run in closing.runs.values { await run.ended() }
         pump?.cancel()
         await pump?.value
-        // Before the list's lock is held, which an attempt may wait for.
+        // Before the list's lock is acquired, because an attempt may wait for that lock.
         await pageRetries.close()
         // Wait for additions and moves that are in progress.
         await listLock.acquire()
@@ -208,10 +208,10 @@ extension Scheduler {
     }
 }
 
-/// Downloads whose runs end the process: they must not do so forever.
+/// Downloads whose runs crash the process; they must not be restarted for ever.
 extension Scheduler {
-    /// Opens the ledger and pauses downloads under which the process died too often. Returns the updated entries and
-    /// the identifiers of the paused downloads.
+    /// Opens the ledger, and pauses downloads during whose runs the process died too often. Returns the updated entries and the
+    /// identifiers of the paused downloads.
     func openLedger(
         at place: String, _ entries: [IndexEntry], in store: any DownloadStore
     ) async -> (ledger: RunLedger?, entries: [IndexEntry], paused: [DownloadID]) {
@@ -247,7 +247,7 @@ extension Scheduler {
         return (ledger, changed, entries.map(\.id).filter { paused.contains($0) })
     }
 
-    /// Reports that these downloads were paused, and why.
+    /// Reports that these downloads were paused, with the reason.
     func tellCrashes(of paused: [DownloadID]) {
         for id in paused {
             happened(.note(Reason.phrase(PauseReason.crashes.phrase)), to: id)

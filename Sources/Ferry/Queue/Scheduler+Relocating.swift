@@ -26,8 +26,8 @@ extension Scheduler {
             throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
         }
         if row.request.root != nil {
-            // An explicit move overrides the root that the request was added under. Stored before the move, so that
-            // the next run finds the files if the move is interrupted.
+            // An explicit move overrides the root of the request. The change is stored before the move, so that the next run
+            // finds the files if the move is interrupted.
             (row.request.root, row.request.keptCopy) = (nil, nil)
             try await store.commit([.update(live.id, [.request(row.request, hasSecrets: row.hasSecrets)])])
         }
@@ -43,12 +43,12 @@ extension Scheduler {
             earlier = moved?.record.movedFrom
             fields =
                 moved.map { [.name($0.record.name, path: $0.path), .part($0.part)] }
-                // Without bytes, the name is chosen again in the new directory.
+                // If no bytes have been received, the name is chosen again in the new directory.
                 ?? [.name(live.status.name, path: nil), .part(nil)]
         }
         row.request.destination = row.request.destination.moved(to: directory)
         try await store.commit([.update(live.id, fields + [.request(row.request, hasSecrets: row.hasSecrets)])])
-        // From here on the files are at the new path, whether or not the old ones can be removed.
+        // From here on, the files are at the new path, even if the old files cannot be removed.
         let request = row.request
         live.change { ($0.destination, $0.root, $0.keptCopy) = (request.destination, request.root, request.keptCopy) }
         for field in fields {
@@ -64,7 +64,7 @@ extension Scheduler {
         told(live.id)
     }
 
-    /// Whether the download is in that directory already, possibly under another path.
+    /// Whether the download is already in that directory, possibly under another path.
     private func isThere(_ live: LiveDownload, _ directory: String) async -> Bool {
         guard let own = live.status.path.map(Paths.parent) else { return false }
         return await withFiles {
@@ -72,7 +72,7 @@ extension Scheduler {
         }
     }
 
-    /// Copying is abandoned when the manager shuts down.
+    /// Returns whether copying may continue; false after the manager has been shut down.
     private var mayCopy: @Sendable () -> Bool {
         { [weak self] in self?.queue.isOpen ?? false }
     }
@@ -136,14 +136,14 @@ extension Scheduler {
         }
     }
 
-    /// Gives the draft of a moved file its name; returns `nil` if the file must be copied.
+    /// Renames the draft of a moved file to its final name; returns `nil` if the file must be copied.
     private func name(
         _ draft: FileMover.Draft, of id: DownloadID, by mover: @escaping @Sendable (any FileSystem) -> FileMover
     ) async throws(DownloadError) -> PublishedFile? {
         let store = keptStore
         var candidate = try await withFiles { files throws(DownloadError) in try mover(files).candidate(draft) }
         while true {
-            // Stored before the rename, so that the next launch finds the file after an interruption.
+            // Stored before the rename, so that the next launch can find the file after an interruption.
             try await store?.commit([.update(id, [.announced(candidate.file)])])
             do throws(DownloadError) {
                 let naming = try await withFiles { [candidate] files throws(DownloadError) in
@@ -173,8 +173,8 @@ extension Scheduler {
 
     // MARK: Interrupted moves
 
-    /// Settles the move of a finished file that the end of the process interrupted: the file is either at the
-    /// announced path or at the old one.
+    /// Completes or undoes the move of a finished file that was interrupted by the end of the process. The file is either at
+    /// the announced path or at the old one.
     func settleMove(of row: CatalogueRow, _ fileSystem: any FileSystem) -> [RowField] {
         guard let file = row.announced, var finished = row.finished else { return [.announced(nil)] }
         let isThere = (try? DownloadDriver.recoverAnnounced(file, syncs: true, fileSystem: fileSystem)) ?? false

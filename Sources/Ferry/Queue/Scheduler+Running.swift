@@ -8,13 +8,13 @@ import Logging
     import Foundation
 #endif
 
-/// One run, from its slot to its end.
+/// One run, from the assignment of its slot to its end.
 extension Scheduler {
     func perform(
         _ run: Run, _ id: DownloadID, _ environment: EngineEnvironment, on loop: (any TaskExecutor)?
     ) async {
         await mark(id, isRunning: true, environment)
-        // Held until the entry has changed, so that no object is made of a row that was read before the end.
+        // Held until the entry has changed, so that no object is created from a row that was read before the end.
         let live = await attempt(run, id, environment, on: loop)
         await mark(id, isRunning: false, environment)
         // The entry and the driver's report closure retain the run.
@@ -28,7 +28,7 @@ extension Scheduler {
         if let live { showStandings(of: [live]) }
     }
 
-    /// Returns the object of the download; `nil` if it is not listed any more, or cannot be read.
+    /// Returns the object of the download; `nil` if the download is no longer listed, or cannot be read.
     private func attempt(
         _ run: Run, _ id: DownloadID, _ environment: EngineEnvironment, on loop: (any TaskExecutor)?
     ) async -> LiveDownload? {
@@ -72,7 +72,7 @@ extension Scheduler {
 
     /// Records for the next process whether a download is running.
     private func mark(_ id: DownloadID, isRunning: Bool, _ environment: EngineEnvironment) async {
-        // The system may end an app in the background at any time, which is no crash.
+        // The system may terminate an app in the background at any time; this does not count as a crash.
         if isRunning, handsOver, !handover.isInForeground { return }
         guard let ledger = storage.ledger else { return }
         await withFiles { _ in isRunning ? ledger.begin(id) : ledger.end(id) }
@@ -93,7 +93,7 @@ extension Scheduler {
     /// How often a full disk is checked again.
     private static let spaceInterval: Duration = .seconds(5)
 
-    /// Tells what is missing now; other programs use the disk as well.
+    /// Reports how much space is missing now; other programs use the disk too.
     private func keepWaiting(_ live: LiveDownload, after shortage: DownloadError) {
         guard shortage.message != live.status.waitError?.message else { return }
         keptStore?.submit([.update(live.id, [.waiting(.diskSpace, after: shortage)])])
@@ -146,7 +146,7 @@ extension Scheduler {
         var context = RunContext()
         context.partPath = row.part ?? path
         context.replaces = row.earlierFile
-        // A duplicate added on purpose must not end with the first download's file.
+        // A deliberate duplicate must not end with the first download's file.
         context.ignoresFinished =
             isRenewed || row.published != nil
             || isKept && row.request.onDuplicate == .addAnother
@@ -206,7 +206,7 @@ extension Scheduler {
             live.set(name: name, path: path)
             let store = keptStore
             var fields: [RowField] = [.name(name, path: path), .part(path.map(Paths.part))]
-            // From here on the journal knows more than the list, and the next launch reads the journals of running
+            // From here on, the journal is more recent than the list, and the next launch reads the journals of running
             // downloads.
             if path != nil { fields.append(.state(.downloading)) }
             store?.submit([.update(live.id, fields)])
@@ -224,13 +224,13 @@ extension Scheduler {
         case .cancelled:
             do throws(DownloadError) { try await cancelled([held(live)]) } catch {
                 complain(error)
-                // A cancellation that the list refuses is none.
+                // A cancellation that the list refuses does not count.
                 live.set(state: .waiting(.slot), isEnd: true)
                 live.forgetProgress()
             }
         case .stopped: await stopped(run, live, retryAt: retryAt)
         case .failed(let error):
-            // Where the caller makes the attempts, one that has failed is not all of them.
+            // If the caller makes the attempts, a failed attempt does not mean that all attempts were used up.
             run.gaveUp = error.code == .network && configuration.waitsForServers
             await failed(explained(error, live), live)
         }
@@ -240,7 +240,7 @@ extension Scheduler {
         let ending: Ending
         let number: Int64?
         if let recorded = run.recorded {
-            // The download published the file itself, in this run or an earlier one.
+            // The download itself published the file, in this run or an earlier one.
             var finished = found
             finished.wasAlreadyComplete = false
             ending = Ending(.completed(finished, nil), at: recorded.date)
@@ -264,20 +264,20 @@ extension Scheduler {
         switch run.wish {
         case .pause, .cancelProducingResumeData, nil:
             let isKept = await keep([.update(live.id, [.state(.paused), progress, .attempts(attempts, retryAt: nil)])])
-            // A pause that the list refuses is none.
+            // A pause that the list refuses does not count.
             if !isKept, run.wish == .pause { return live.set(state: .waiting(.slot), isEnd: true) }
             rest(live.id, .parked)
             takeBackLeases(of: [live.id])
             live.set(state: .paused, isEnd: true)
             happened(LocalizedEvent(.paused), to: live.id)
         case .cancel:
-            // The cancellation came too late for the driver: the run was over.
+            // The cancellation was too late for the driver, because the run had ended.
             live.set(state: .paused, isEnd: true)
         case .slot, .network, .backOff, .change, .shutdown:
             var reason = WaitReason.slot
             var next: Date?
             var error: DownloadError?
-            // A network may be available again by now.
+            // A permitted network may be available again.
             if run.wish == .network, !queue.mayConnect(live.id) { reason = .network }
             if run.wish == .backOff, let retryAt, retryAt > clock.date() {
                 next = retryAt
@@ -285,7 +285,8 @@ extension Scheduler {
                 error = live.status.waitError
                 rest(live.id, .waiting(until: moment(of: retryAt)))
             }
-            // A list in memory keeps the count, or a download that leaves its slot between attempts would never give up.
+            // A list in memory stores the count too; otherwise a download that yields its slot between attempts would never
+            // give up.
             store?.submit([
                 .update(
                     live.id,
@@ -344,7 +345,7 @@ extension Scheduler {
 
 /// Storing states, events and ends of runs.
 extension Scheduler {
-    /// Stores a new state of a run, and the time of the next attempt, so that another process does not retry earlier.
+    /// Stores a new state of a run, and the time of the next attempt, so that another process does not retry too early.
     private func keep(_ new: RowField, of live: LiveDownload, retryAt: Date?) {
         guard let store = keptStore else { return }
         var fields = [new]
@@ -352,7 +353,7 @@ extension Scheduler {
         store.submit([.update(live.id, fields)])
     }
 
-    /// Stores and sends an event that is no end.
+    /// Stores and sends an event that is not an end.
     func happened(_ told: LocalizedEvent, to id: DownloadID) {
         let event = event(told, of: id)
         keptStore?.submit([.record(event)])
@@ -369,7 +370,7 @@ extension Scheduler {
         return try await store.commit(changes)
     }
 
-    /// As ``commit(_:)``; an error is logged and does not stop the download. Returns whether there was none.
+    /// As ``commit(_:)``; an error is logged and does not stop the download. Returns whether the changes were stored.
     @discardableResult
     private func keep(_ changes: [StoreChange]) async -> Bool {
         do throws(DownloadError) {
@@ -381,8 +382,8 @@ extension Scheduler {
         }
     }
 
-    /// Stores the end of a download durably; returns it with the number of its event, if events are kept. An error is
-    /// logged, since the run has ended all the same.
+    /// Stores the end of a download durably; returns it with the number of its event, if events are kept. An error is only
+    /// logged, because the run has ended in any case.
     private func end(_ id: DownloadID, _ outcome: Ending.Outcome) async -> (ending: Ending, number: Int64?) {
         let ending = Ending(outcome, at: clock.date(), isNumbered: isKept)
         do throws(DownloadError) {
@@ -398,7 +399,7 @@ extension Scheduler {
         configuration.log(LogEntry(.error, "the list of downloads could not be kept", details: "\(error)"))
     }
 
-    /// Removes the secrets of ended downloads from the vault that the list had when their end was stored: it may be closed by
-    /// now.
+    /// Removes the secrets of ended downloads from the vault that the list had when their end was stored, because the list may
+    /// have been closed since.
     func forgetSecrets(of ids: [DownloadID], in vault: any SecretVault) async { if isKept { await vault.remove(ids) } }
 }

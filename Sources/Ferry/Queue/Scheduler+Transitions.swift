@@ -7,11 +7,11 @@ import FerryEngine
     import struct Foundation.Date
 #endif
 
-/// A download that an action changes: it has no run, and nothing else changes it.
+/// A download that an action changes; it has no run, and no other code changes it.
 struct HeldDownload: Sendable {
-    /// Its place, conditions and state.
+    /// The place, conditions and state of the download.
     let entry: IndexEntry
-    /// Its object; `nil` if it has none, and gets none before the change is done.
+    /// The object of the download; `nil` if there is none, and none will be created before the change has ended.
     let live: LiveDownload?
     /// The earliest start.
     let notBefore: Date?
@@ -19,7 +19,7 @@ struct HeldDownload: Sendable {
     init(_ entry: IndexEntry) {
         self.entry = entry
         live = nil
-        // For a failed download that is the time of its retry.
+        // For a failed download, `wakeAt` is the time of its retry.
         notBefore = entry.kind == .failed ? nil : entry.wakeAt
     }
 
@@ -36,16 +36,16 @@ struct HeldDownload: Sendable {
     var kind: StateKind { entry.kind }
 }
 
-/// The changes of state that users bring about: each is stored in one transaction, and reported once, for one download
-/// or for many. The files of downloads go before the list is written, which may need the space.
+/// The state changes that users cause. Each is stored in one transaction and reported once, for one download or for many. The
+/// files of downloads are deleted before the list is written, because the list may need the space.
 extension Scheduler {
-    /// The download as it is; the caller holds its lock.
+    /// The download in its current state; the caller holds its lock.
     func held(_ live: LiveDownload) -> HeldDownload {
         let priority = live.request.priority
         return HeldDownload(live, key: queue.key(of: live.id, or: priority))
     }
 
-    /// Pauses downloads; failed ones stay failed, and are not retried.
+    /// Pauses downloads; failed downloads stay failed, and are not retried.
     func park(_ held: [HeldDownload]) async throws(DownloadError) {
         let date = clock.date().asStored
         let paused = held.filter { $0.kind != .failed }
@@ -59,8 +59,8 @@ extension Scheduler {
         log.append(ListChange(changed: Set(held.map(\.id))), events)
     }
 
-    /// Queues downloads behind the others of their priority, in this order, or with `keepsPlace` where they are, and
-    /// stores `fields` of each in the same transaction; with `isRenewed`, without what they have received.
+    /// Queues downloads behind the others of their priority, in this order, or with `keepsPlace` at their current places.
+    /// Stores `fields` of each in the same transaction. With `isRenewed`, discards the received bytes.
     func enqueue(
         _ held: [HeldDownload], with fields: [RowField] = [], isRenewed: Bool = false, keepsPlace: Bool = false
     ) async throws(DownloadError) {
@@ -86,7 +86,7 @@ extension Scheduler {
         join(try await placeLast(joining(held)))
     }
 
-    /// A download that is to be queued: with its key, from this date on.
+    /// A download that will be queued with its key, from this date on.
     private struct Joining {
         var entry: IndexEntry
         let live: LiveDownload?
@@ -104,9 +104,9 @@ extension Scheduler {
         }
     }
 
-    /// Gives downloads the last places of their priority, and stores them with what is to be updated. The caller holds the
-    /// list's lock, since two places of a download may otherwise be stored in another order than the queue gets them. With
-    /// the downloads' own locks it shares that of the list, so that one transaction stores many of them.
+    /// Assigns to downloads the last places of their priority, and stores these with the updated fields. The caller holds the
+    /// list's lock, so that the store and the queue get the places of a download in the same order. A caller that holds the
+    /// downloads' own locks shares the list's lock, so that one transaction stores many of them.
     private func placeLast(
         _ joining: [Joining], with fields: [RowField] = []
     ) async throws(DownloadError) -> [Joining] {
@@ -124,7 +124,7 @@ extension Scheduler {
         return placed
     }
 
-    /// Queues stored downloads, each at the place that it has by now.
+    /// Queues stored downloads, each at its current place.
     private func join(_ joining: [Joining]) {
         for one in joining { one.live?.set(state: Self.wait(until: one.start)) }
         let settings = configuration.transfer
@@ -141,7 +141,7 @@ extension Scheduler {
 
     // MARK: Ends
 
-    /// Cancels downloads that are not over.
+    /// Cancels downloads that are neither completed nor cancelled.
     func cancel(_ held: [HeldDownload]) async throws(DownloadError) {
         try await discarding(held) { () async throws(DownloadError) in try await cancelled(held) }
     }
@@ -154,7 +154,7 @@ extension Scheduler {
         for one in held { one.live?.close() }
     }
 
-    /// Deletes the part files and journals of those that are not over, then stores what becomes of them.
+    /// Deletes the part files and journals of downloads that are neither completed nor cancelled, then stores the result.
     private func discarding(
         _ held: [HeldDownload], _ store: () async throws(DownloadError) -> Void
     ) async throws(DownloadError) {
@@ -166,7 +166,8 @@ extension Scheduler {
         }
     }
 
-    /// Stores and reports that downloads without parts are cancelled. Throws, and changes nothing, if the list refuses.
+    /// Stores and reports the cancellation of downloads whose part files have been deleted. Throws, and changes nothing, if the
+    /// list refuses it.
     func cancelled(_ held: [HeldDownload]) async throws(DownloadError) {
         let ending = cancellation
         let vault = vault
@@ -191,7 +192,7 @@ extension Scheduler {
         log.append(ListChange(removed: sessions))
     }
 
-    /// A cancellation that happens now.
+    /// A cancellation at the current time.
     private var cancellation: Ending {
         Ending(.cancelled, at: clock.date(), isNumbered: isKept)
     }
@@ -233,12 +234,12 @@ extension Scheduler {
         return failures
     }
 
-    /// Deletes the published file if it is unchanged. A file that existed before the download is the user's.
+    /// Deletes the published file if it is unchanged. A file that existed before the download belongs to the user.
     private func deleteFile(of row: CatalogueRow) async throws(DownloadError) {
         let refusal = configuration.refusal
         try await withFiles(within: row.request.root) { files throws(DownloadError) in
             guard let finished = row.finished else {
-                // The download was to be restarted; its earlier file is deleted only if unchanged.
+                // The download was about to be restarted; its earlier file is deleted only if unchanged.
                 if let earlier = row.earlierFile {
                     try? PublishedFile.delete(earlier.path, ifUnchangedSince: earlier, fileSystem: files)
                 }
@@ -251,7 +252,7 @@ extension Scheduler {
         }
     }
 
-    /// The rows of those that may have files.
+    /// The rows of the downloads that may have files.
     private func rows(of held: [HeldDownload]) async throws(DownloadError) -> [CatalogueRow] {
         guard !held.isEmpty, let store else { return [] }
         return try await store.page(RowFilter(ids: Set(held.map(\.id)), hasFiles: true), offset: 0, limit: .max)
@@ -263,7 +264,7 @@ extension Scheduler {
         queue.rest(held.map(\.id), .parked)
     }
 
-    /// The state of a download that is queued, from a date on.
+    /// The state of a download that is queued, or that will be queued at a date.
     static func wait(until date: Date?) -> DownloadState { .waiting(date.map { .notBefore($0) } ?? .slot) }
 
     private func event(

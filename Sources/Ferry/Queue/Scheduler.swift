@@ -18,19 +18,21 @@ import SystemPackage
 ///        └────────────── ended: store, state, event ◄───────────────┘
 /// ```
 ///
-/// It has the settings, and joins what owns the rest: ``DownloadQueue`` (entries, runs, phase), ``ListStorage`` (store, secrets,
-/// ledger), ``NetworkTasks`` and ``PageRetries``, ``WakeTimer`` and ``Heartbeat``, ``HandoverState``, ``UpdateLog``.
+/// The scheduler holds the settings, and connects the owners of all other state: ``DownloadQueue`` (entries, runs, phase),
+/// ``ListStorage`` (store, secrets, ledger), ``NetworkTasks`` and ``PageRetries``, ``WakeTimer`` and ``Heartbeat``,
+/// ``HandoverState``, ``UpdateLog``.
 ///
-/// Invariants: every listed download has one entry in the queue, which alone starts downloads; changes, suspension and shutdown
-/// stop runs too. Every run is in its download's entry until it has ended, and is awaited by ``shutdown()``. Actions of users are
-/// committed before they are reported; states of a run are submitted before, and its end is reported even if the list refuses it.
+/// Invariants: every listed download has one entry in the queue. Only the queue starts downloads; changes, suspension and
+/// shutdown can stop them too. Every run is in its download's entry until it has ended, and is awaited by ``shutdown()``. User
+/// actions are committed before they are reported. States of a run are submitted before they are reported, and its end is
+/// reported even if the list refuses it.
 ///
-/// A user action on one download holds its `AsyncLock`; additions, moves and batches hold the list's. One that needs the download
-/// without a run works in ``holding(_:_:_:)``.
+/// A user action on one download holds the download's `AsyncLock`; additions, moves and batches hold the list's. An action that
+/// needs the download without a run executes in ``holding(_:_:_:)``.
 ///
-/// Order of async locks: `lifeLock`, a download's, `openLock`, `listLock`. Nobody opens the list while holding a download's; with
-/// `openLock` a change looks at the network.
-/// Order of mutexes: that of ``NetworkTasks``, the queue's, and then any other; none is held across a suspension.
+/// Order of async locks: `lifeLock`, a download's, `openLock`, `listLock`. The list is never opened while a download's lock is
+/// held, but a change may acquire `openLock` to check the network. Order of mutexes: that of ``NetworkTasks``, the queue's, and
+/// then any other; none is held across a suspension point.
 final class Scheduler: Sendable {
     private let settings: Mutex<DownloadManager.Configuration>
     /// Whether the list is kept on disk.
@@ -54,14 +56,14 @@ final class Scheduler: Sendable {
     let lifeLock = AsyncLock()
     /// Serializes opening and closing.
     let openLock = AsyncLock()
-    /// Serializes additions, bulk changes, and all changes of places, each until the store and the queue have it; shared by
-    /// those that queue single downloads again.
+    /// Serializes additions, bulk changes, and all changes of places, each until both the store and the queue reflect it;
+    /// shared by changes that queue single downloads again.
     let listLock = AsyncLock()
     /// Serializes changes of the settings.
     let settingsLock = AsyncLock()
     /// Notifies at the end of a run.
     let updates = AsyncEvent()
-    /// Makes the system's session for the manager's identifier; `nil` where there is none.
+    /// Makes the system's session for the manager's identifier; `nil` if the system has none.
     let makeSession: @Sendable (BackgroundTransfer) -> (any SystemTransferSession)?
 
     init(
@@ -87,17 +89,17 @@ final class Scheduler: Sendable {
 
     var configuration: DownloadManager.Configuration { settings.withLock { $0 } }
     var watchesNetwork: Bool { settings.withLock { $0.watchesNetwork } }
-    /// Whether the system may go on with downloads while the app is suspended.
+    /// Whether the system may continue downloads while the app is suspended.
     var handsOver: Bool { settings.withLock { $0.backgroundTransfer != nil } }
     var clock: any EngineClock { engine.clock }
-    /// The settings are large, and are copied only for the first download.
+    /// The engine's environment. The settings are large, and are copied only for the first download.
     var environment: EngineEnvironment { engine.started ?? engine.environment(for: configuration) }
     /// The store while the list is open.
     var store: (any DownloadStore)? { storage.store }
-    /// The same, if the list is kept.
+    /// The store while the list is open, if the list is kept on disk.
     var keptStore: (any DownloadStore)? { isKept ? storage.store : nil }
     var vault: any SecretVault { storage.vault }
-    /// Whether shutdown has begun; then nothing starts any more.
+    /// Whether the shutdown has begun; afterwards no download starts.
     var isShutDown: Bool {
         switch queue.phase {
         case .closing, .closed: true
@@ -112,7 +114,7 @@ final class Scheduler: Sendable {
     ) async throws(Failure) {
         await settingsLock.acquire()
         defer { settingsLock.release() }
-        // Not under the mutex, since `change` may read the manager.
+        // Not while the mutex is held, because `change` may read the manager.
         var new = self.configuration
         try change(&new)
         new.maxConcurrentDownloads = max(1, new.maxConcurrentDownloads)
@@ -137,7 +139,7 @@ final class Scheduler: Sendable {
 
     // MARK: Scheduling
 
-    /// Starts and stops downloads as the queue decides now.
+    /// Starts and stops downloads as the queue decides.
     func reschedule() {
         guard let next = queue.decide(book: { environment.book }, launch: launch) else { return }
         if let wake = next.wake { setWakeTimer(wake) }
@@ -146,7 +148,7 @@ final class Scheduler: Sendable {
         if next.isDraining { updates.notify() }
         for stop in next.stops { stop.run.stop(stop.reason) }
         if !next.told.isEmpty {
-            // Those in memory first: what is told is in them.
+            // Update the objects in memory first, because they contain the reported reasons.
             showStandings(of: next.told.count < WaitNews.long ? next.told.compactMap { known($0) } : registry.all)
             log.append(ListChange(changed: next.told))
         }
@@ -174,7 +176,7 @@ final class Scheduler: Sendable {
 
     // MARK: Reporting
 
-    /// An event that happens now and is no end.
+    /// An event at the current time that is not an end.
     func event(_ told: LocalizedEvent, of id: DownloadID) -> DownloadEvent {
         event(
             told.kind, of: id, date: clock.date().asStored, number: nil, session: known(id)?.session,
@@ -254,19 +256,19 @@ extension Scheduler {
 
     private func beat() { heartbeat.start { [weak self] in self?.report($0) ?? false } }
 
-    /// Counts what a run has received since it was counted last.
+    /// Counts the bytes that a run has received since the last count.
     func count(_ run: Run, of live: LiveDownload) {
         traffic.received(run.takeReceivedBytes(), for: live.session, at: clock.now())
     }
 
-    /// Reports the progress of what runs now. Returns whether something still runs.
+    /// Reports the progress of the running downloads. Returns whether any download is still running.
     private func report(_ beat: Heartbeat.Beat) -> Bool {
         let running = queue.running
         for (live, run) in running {
             let hasBegun = run.hasBegun
             count(run, of: live)
             live.publish()
-            // Report progress only after the start, which a delegate receives first.
+            // Report progress only after the start, because a delegate receives the start first.
             guard let dispatcher = beat.dispatcher, hasBegun, live.current == .downloading else { continue }
             dispatcher.report(live.status.progress, of: live.id)
         }

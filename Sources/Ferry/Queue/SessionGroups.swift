@@ -1,16 +1,16 @@
 package import FerryCore
 
-/// Limits of one session in a list that hosts several; within the limits of the list.
+/// The limits of one session in a list that hosts several; they apply within the limits of the list.
 package struct SessionSettings: Codable, Sendable, Hashable {
     /// Maximum number of the session's downloads that run at a time; `nil` for no limit of its own.
     package var maxConcurrentDownloads: Int?
-    /// Maximum bytes per second over the session's downloads; `nil` for no limit of its own.
+    /// Maximum total speed of the session's downloads, in bytes per second; `nil` for no limit of its own.
     package var rateLimit: ByteCount?
-    /// Whether metered networks may be used; `nil` follows the manager.
+    /// Whether metered networks may be used; `nil` for the manager's rule.
     package var allowsMetered: Bool?
-    /// Whether constrained networks may be used; `nil` follows the manager.
+    /// Whether constrained networks may be used; `nil` for the manager's rule.
     package var allowsConstrained: Bool?
-    /// Whether the session's downloads neither wait for slots of the list nor take any: a program waits for each of
+    /// Whether the session's downloads neither wait for slots of the list nor take any, because a program waits for each of
     /// them. `nil` for no.
     package var hasOwnSlots: Bool?
 
@@ -26,7 +26,7 @@ struct SessionGroups: Sendable {
     /// Maximum number of sessions with limits of their own.
     private static let most = 4096
 
-    /// The sessions of a list whose own is `own`.
+    /// The sessions of a list whose own session is `own`.
     init(own: String) { numbers = own.isEmpty ? ["": 0] : ["": 0, own: 0] }
 
     /// The number of a session, assigned on first use.

@@ -7,7 +7,7 @@ import FerryEngine
     import Foundation
 #endif
 
-/// Why a queued download does not run now, as its status shows it.
+/// Why a queued download is not running, as its status shows it.
 struct Standing: Sendable, Hashable {
     var reason: WaitReason
     var error: DownloadError?
@@ -15,8 +15,8 @@ struct Standing: Sendable, Hashable {
     static let slot = Standing(reason: .slot)
 }
 
-/// Dates of times since a fixed start. A time keeps its date, so that equal states are equal, until the wall clock is set
-/// or the machine has slept.
+/// The dates of monotonic times. A time keeps its date until the wall clock is set or the machine has slept, so that the same
+/// state stays equal.
 struct WallTimes: Sendable {
     private var start: Date?
 

@@ -12,7 +12,7 @@
         /// The state directory of the XDG Base Directory Specification.
         package static func root(home: String) -> String { home + "/.local/state" }
 
-        /// `$HOME` if it is absolute, otherwise the home directory of the user database.
+        /// `$HOME` if it is absolute, otherwise the home directory in the user database.
         package static var homeDirectory: String {
             let given = ProcessInfo.processInfo.environment["HOME"] ?? ""
             if given.utf8.hasPrefix("/") { return given }

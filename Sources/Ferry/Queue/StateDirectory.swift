@@ -30,10 +30,10 @@ package enum StateDirectory {
         return root(environment) + "/ferry/sessions/" + identifier
     }
 
-    /// The directory of files that are complete here before they are uploaded.
+    /// The directory in which files are completed before they are uploaded.
     package static func staging(_ environment: [String: String]) -> String { root(environment) + "/ferry/staging" }
 
-    /// The directory of a worker of a fleet. `name`: a plain name, which stands for the fleet's database.
+    /// The directory of a worker of a fleet. `name` is a plain name that identifies the fleet's database.
     package static func fleet(_ name: String, _ environment: [String: String]) -> String {
         root(environment) + "/ferry/fleet/" + name
     }

@@ -1,7 +1,7 @@
 import Synchronization
 import SystemPackage
 
-/// Directories of downloads that were removed from the list with resume data, which may be used there again.
+/// The directories of downloads that were removed from the list with resume data, and may be resumed there.
 final class TakenDirectories: Sendable {
     private let all = Mutex<Set<FilePath>>([])
 

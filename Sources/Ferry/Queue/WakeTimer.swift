@@ -2,12 +2,12 @@ import FerryCore
 import FerryEngine
 import Synchronization
 
-/// Wakes the queue at the time that its last decision named.
+/// Wakes the queue at the time that its last decision set.
 ///
-/// Decisions of several tasks may set it in any order: only a setting with a higher number than the last has an effect, so that
-/// a time that is over does not replace one that a later decision has named. It has one task, while a time is set.
+/// Decisions of several tasks may set the timer in any order. Only a setting with a higher number than the last one has an
+/// effect, so that an outdated time does not replace the time of a later decision. While a time is set, the timer has one task.
 final class WakeTimer: Sendable {
-    /// What a decision sets the timer to.
+    /// The setting that a decision makes.
     struct Setting: Sendable, Hashable {
         /// The time; `nil` for never.
         private(set) var at: Duration?
@@ -31,7 +31,7 @@ final class WakeTimer: Sendable {
 
     init(_ clock: any EngineClock) { self.clock = clock }
 
-    /// Calls `wake` at the time of the setting, unless a later one comes before.
+    /// Calls `wake` at the time of the setting, unless a later setting replaces it before.
     func set(_ setting: Setting, _ wake: @escaping @Sendable (Duration) -> Void = { _ in }) {
         let last: Task<Void, Never>? = state.withLock { state in
             guard setting.number > state.number else { return nil }

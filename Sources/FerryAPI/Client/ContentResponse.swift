@@ -28,7 +28,7 @@ package struct ContentResponse: Sendable {
             case nil: (0, field("Content-Length").flatMap { ByteCount($0) })
             }
         isBeyondEnd = response.status == .rangeNotSatisfiable
-        // Then it is the type of the problem.
+        // Beyond the end, the field is the type of the problem body.
         mediaType = isBeyondEnd ? nil : field("Content-Type")
         entityTag = field("ETag")
         lastModified = field("Last-Modified")
@@ -36,18 +36,18 @@ package struct ContentResponse: Sendable {
         stream = response.body
     }
 
-    /// The body, to be read once.
+    /// The body, which can be read once.
     package var body: ContentBody { ContentBody(stream.makeAsyncIterator()) }
 }
 
-/// The bytes of a ``ContentResponse`` in order. They arrive as fast as they are read.
+/// The bytes of a ``ContentResponse`` in order. They are received only as fast as they are read.
 package final class ContentBody: Sendable {
     // SAFETY: one task at a time calls `next`, as with any iterator.
     nonisolated(unsafe) private var pieces: HTTPClientResponse.Body.AsyncIterator
 
     fileprivate init(_ pieces: HTTPClientResponse.Body.AsyncIterator) { self.pieces = pieces }
 
-    /// Returns the next piece, `nil` at the end. Throws if the connection ended before that.
+    /// Returns the next piece, `nil` at the end. Throws if the connection ended earlier.
     package func next() async throws(DaemonFailure) -> [UInt8]? {
         do { return try await pieces.next().map { Array($0.readableBytesView) } } catch {
             throw .unreachable(by: error)

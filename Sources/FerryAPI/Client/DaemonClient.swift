@@ -19,13 +19,13 @@ import NIOPosix
 
 /// Sends single requests to the daemon over its Unix socket, on behalf of one session.
 ///
-/// The client neither starts the daemon nor reconnects to it, and has no time limits: `DaemonLink` does. Each request
-/// has the version of the API, so that a daemon of another one refuses it, the first included. Access to the socket is
-/// access with its user's rights.
+/// The client neither starts the daemon nor reconnects to it, and has no time limits; `DaemonLink` provides these. Every
+/// request, including the first, states the API version, so that a daemon with another version refuses it. Access to the socket
+/// gives all rights of its user.
 package struct DaemonClient: Sendable {
     /// The path of the Unix socket.
     package let socket: String
-    /// The session that requests are about.
+    /// The session that requests apply to.
     package let session: String
     /// Whether responses include ``HandleBody``.
     private let wantsHandles: Bool
@@ -44,7 +44,7 @@ package struct DaemonClient: Sendable {
             eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
     }()
 
-    /// The maximum size of a response in bytes; a page of the list has about 1 MiB.
+    /// The maximum size of a response in bytes; a page of the list takes about 1 MiB.
     private static let mostBytes = 256 << 20
 
     package init(socket: String, session: String, wantsHandles: Bool = false) {
@@ -67,8 +67,7 @@ package struct DaemonClient: Sendable {
         } catch { throw .unreadable("\(call.route): \(error)") }
     }
 
-    /// Opens the event stream after the event `id`; with `nil`, the stream begins with a snapshot, of at most `limit`
-    /// downloads.
+    /// Opens the event stream after the event `id`; with `nil`, the stream begins with a snapshot of at most `limit` downloads.
     package func events(
         after id: String?, of named: String? = nil, limit: Int? = nil
     ) async throws(DaemonFailure) -> EventReader {
@@ -82,8 +81,8 @@ package struct DaemonClient: Sendable {
         return EventReader(response.body)
     }
 
-    /// Requests the content of a download; with `nil` for `range`, the whole. If the representation does not have the
-    /// entity tag `tag`, the response has the whole of the current one.
+    /// Requests a range of the content of a download; `nil` for the whole content. If the representation does not have the
+    /// entity tag `tag`, the response contains the whole current representation.
     package func content(
         of id: DownloadID, _ range: Range<ByteCount>? = nil, ifRange tag: String? = nil
     ) async throws(DaemonFailure) -> ContentResponse {
@@ -101,11 +100,11 @@ package struct DaemonClient: Sendable {
         return ContentResponse(response)
     }
 
-    /// Requests the header fields of ``content(of:_:ifRange:)`` alone.
+    /// Requests only the header fields of ``content(of:_:ifRange:)``.
     package func contentHead(of id: DownloadID) async throws(DaemonFailure) -> ContentResponse {
         let response = try await head(DaemonCall(.content, id: id.rawValue), method: .HEAD)
         if response.status == .ok { return ContentResponse(response) }
-        // A response to HEAD has no body that gives the reason.
+        // A response to HEAD has no body with the reason.
         return try await content(of: id, 0..<1)
     }
 
@@ -140,7 +139,7 @@ package struct DaemonClient: Sendable {
         } catch { throw .unreachable(by: error) }
     }
 
-    /// Reads the body of a response that is no success, and returns what the daemon says in it.
+    /// Reads the body of an error response, and returns the failure that it describes.
     private func failure(_ response: HTTPClientResponse) async throws(DaemonFailure) -> DaemonFailure {
         let body = try await body(of: response)
         return Self.failure(response, body)
@@ -152,7 +151,7 @@ package struct DaemonClient: Sendable {
         }
         switch Problem.Code(rawValue: problem.code) {
         case .versionMismatch: return .otherVersion(problem.detail ?? problem.title)
-        // A daemon that is shutting down may be followed by another one.
+        // A daemon that is shutting down may be replaced by another one.
         case .shuttingDown: return .unreachable(problem.detail ?? problem.title)
         default:
             var error = problem.downloadError
@@ -183,8 +182,8 @@ package struct DaemonCall: Sendable {
         self.json = json
     }
 
-    /// The downloads that match a filter. One response has all of them, since rows that move between two pages would
-    /// be missed or repeated.
+    /// The downloads that match a filter. One response contains all of them, because rows that move between two pages would be
+    /// missed or repeated.
     package static func list(
         _ filter: [(name: String, value: String)] = [], offset: Int = 0, limit: Int = .max
     ) -> DaemonCall {
@@ -201,12 +200,12 @@ package struct DaemonCall: Sendable {
 
 /// Why a request to the daemon returned no usable response.
 package enum DaemonFailure: Error, Sendable, Hashable {
-    /// The connection failed or was lost; whether the request was executed is unknown. `isAbsent`: nothing listens at
-    /// the socket, so it was not.
+    /// The connection failed or was lost; whether the request was executed is unknown. `isAbsent`: no process listens on the
+    /// socket, so the request was not executed.
     case unreachable(String, isAbsent: Bool = false)
     /// The daemon responded with an error.
     case refused(DownloadError)
-    /// The daemon has another version of the API.
+    /// The daemon has a different API version.
     case otherVersion(String)
     /// The response cannot be decoded, perhaps because the daemon is newer.
     case unreadable(String)

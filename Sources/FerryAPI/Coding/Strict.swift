@@ -3,7 +3,7 @@ package import FerryCore
 /// A request body of a client.
 package protocol ClientBody: Decodable, Sendable {
     associatedtype CodingKeys: CodingKey & CaseIterable
-    /// The names of the members that it may have; by default all.
+    /// The names of the members that the body may have; by default all.
     static var memberNames: Set<String> { get }
 }
 

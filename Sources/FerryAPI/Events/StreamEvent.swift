@@ -8,23 +8,22 @@ package import FerryCore
 
 /// The events of `GET /events`, by name.
 ///
-/// All but `progress` are numbered: a client that reconnects with its last id receives the events that it missed. If
-/// they are no longer buffered, or are of another boot of the daemon, the stream begins with `reset`.
+/// All events except `progress` are numbered: a client that reconnects with its last id receives the events that it missed. If
+/// these are no longer buffered, or belong to another boot of the daemon, the stream begins with `reset`.
 ///
-/// What happened to a download follows the `state` that it led to. What is told of a download has a position in the
-/// daemon's log of updates (`asOf`), as the rows of responses have: whichever is larger is newer.
+/// An event of a download follows the `state` that the event led to. Every version of a download, in events and in responses,
+/// has a position in the daemon's log of updates (`asOf`): the version with the larger position is newer.
 package enum StreamEvent: Sendable, Hashable {
     /// A download was added or its state or metadata changed; the payload is the whole download.
     case state(ListedDownload)
-    /// The progress of all running downloads in one event, at most ten times a second, and the speed of all together, with
-    /// that of files which begin and end between two events.
+    /// The progress of all running downloads in one event, at most ten times a second, and their total speed, including
+    /// downloads that begin and end between two events.
     case progress([Progress], bytesPerSecond: Double)
-    /// Downloads or sets were removed from the list, by this position of the log of updates.
+    /// Downloads or sets were removed from the list, as of this position in the log of updates.
     case removed([String], asOf: UInt64)
-    /// The order of the list changed, by this position of the log of updates; clients should reload the part that they
-    /// show.
+    /// The order of the list changed, as of this position in the log of updates; clients should reload the part that they show.
     case order(asOf: UInt64)
-    /// Something happened to a download.
+    /// An event of a download.
     case happened(EventBody)
     /// The settings of the daemon or of the session changed.
     case settings(SettingsBody)
@@ -35,7 +34,7 @@ package enum StreamEvent: Sendable, Hashable {
     case ended(EventBody)
     /// All earlier unacknowledged events have been sent.
     case upToDate
-    /// Missed events are no longer available; the payload is the present state.
+    /// Missed events are no longer available; the payload is the current state.
     case reset(Snapshot)
 
     package struct Progress: Codable, Sendable, Hashable {
@@ -69,7 +68,7 @@ package enum StreamEvent: Sendable, Hashable {
         package var network: NetworkStatus
         /// All sets of files; `nil` for none.
         package var sets: [FileSet]?
-        /// The position of the log of updates that the snapshot is as new as.
+        /// The position in the log of updates up to which the snapshot is current.
         package var asOf: UInt64
 
         package init(
@@ -108,7 +107,7 @@ package enum StreamEvent: Sendable, Hashable {
 }
 
 extension StreamEvent {
-    /// Returns what the event says of these downloads; `nil` if it says something of others alone.
+    /// Returns the part of the event that concerns these downloads; `nil` if it concerns only others.
     package func only(_ ids: Set<DownloadID>) -> StreamEvent? {
         switch self {
         case .state(let download): return ids.contains(download.id) ? self : nil
@@ -169,7 +168,7 @@ extension StreamEvent {
         ServerSentEvent(id: id?.description, name: name.rawValue, data: String(decoding: try data(), as: UTF8.self))
     }
 
-    /// Decodes an event; `nil` for an unknown name, of a newer version.
+    /// Decodes an event; `nil` for an unknown name, which a newer version may send.
     package init?(_ sent: ServerSentEvent) throws {
         let data = Data(sent.data.utf8)
         switch Name(rawValue: sent.name) {

@@ -1,5 +1,5 @@
 /// The query of `POST /plan`.
 package enum PlanQuery {
-    /// Whether the server is asked a second time, for a range. Default true.
+    /// Whether a second request, for a range, is sent to the server. Default true.
     package static let testsRanges = "testsRanges"
 }

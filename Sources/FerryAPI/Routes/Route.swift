@@ -26,7 +26,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The path below ``FerryAPI/root``; `{id}` is the identifier of a download, set or token, `{session}` that of a
+    /// The path below ``FerryAPI/root``; `{id}` is the identifier of a download, set or token, `{session}` the identifier of a
     /// session, each percent-encoded.
     package var template: String {
         switch self {
@@ -89,7 +89,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The maximum size of a request body in bytes; larger ones are refused with 413 and not read.
+    /// The maximum size of a request body in bytes; larger bodies are refused with 413 and not read.
     package var mostBytes: Int {
         switch self {
         case .add, .addResumeData: 16 << 20
@@ -146,7 +146,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
 extension Route {
     /// The result of matching a path below ``FerryAPI/root``.
     package enum Match: Sendable, Hashable {
-        /// The route and the decoded identifier in its path, which is empty if it has none.
+        /// The route and the decoded identifier in its path, which is empty if the path has none.
         case found(Route, identifier: String)
         /// The path exists with these methods.
         case wrongMethod([HTTPRequest.Method])

@@ -21,11 +21,11 @@ package struct DownloadDetail: Sendable, Hashable {
         package var speeds: [Int64] = []
         /// Whether the download resumes by comparing samples if the server sends no validator; absent if not.
         package var resumesUnproven: Bool?
-        /// What a download that waits for a slot waits for; absent for others.
+        /// The queue position of a download that waits for a slot; absent for others.
         package var queue: Queue?
         /// The download's own proxy, without credentials, or `none`.
         package var proxy: String?
-        /// Whether the download trusts certificates of its own only; absent if not.
+        /// Whether the download trusts only its own certificates; absent if not.
         package var hasCertificates: Bool?
         /// Whether any certificate is accepted; absent if not.
         package var insecure: Bool?
@@ -52,7 +52,7 @@ package struct DownloadDetail: Sendable, Hashable {
 
     /// The place of a download that waits for a slot.
     package struct Queue: Codable, Sendable, Hashable {
-        /// The number of downloads that get a slot before it.
+        /// The number of downloads that get a slot before this one.
         package var before: Int
         /// The number of downloads that have a slot.
         package var running: Int
@@ -72,7 +72,7 @@ package struct DownloadDetail: Sendable, Hashable {
         /// The URL of the final response, its query shown as `?…`.
         package var finalURL: String?
         package var lastModified: String?
-        /// Whether the server sends no ranges; absent if it does, or while that is unknown.
+        /// Whether the server does not send ranges; absent if it does, or if this is unknown.
         package var lacksRanges: Bool?
 
         package init(

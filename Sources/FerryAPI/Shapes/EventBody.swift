@@ -1,7 +1,6 @@
 package import FerryCore
 
-/// A download's event in the API: the members of ``FerryCore/DownloadEvent``, its session, and its sentence in every
-/// language.
+/// A download's event in the API: the members of ``FerryCore/DownloadEvent``, its session, and its text in every language.
 package struct EventBody: Sendable, Hashable {
     package var event: DownloadEvent
     package var session: String
@@ -58,7 +57,7 @@ package enum EventSentence {
         case .restarted:
             texts = ("Beginning again from zero: \(reason)", "从头重新下载：\(reason)")
         case .waiting(let wait, let message):
-            // Without a translation the message is left out in Chinese.
+            // In Chinese, a message without a translation is omitted.
             let state = DownloadState.waiting(wait).text(in: language)
             texts = (
                 message.isEmpty ? state : "Waiting: \(reason)", event.reason == nil ? state : "\(state)：\(reason)"
@@ -85,7 +84,7 @@ package enum EventSentence {
         }
     }
 
-    /// A time as `ByteText` prints it, `1m 05s`, in Chinese.
+    /// A time that `ByteText` has formatted, such as `1m 05s`, in Chinese.
     private static func chinese(_ time: String) -> String {
         time.map { character in
             switch character {

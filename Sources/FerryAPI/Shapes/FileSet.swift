@@ -6,31 +6,32 @@ package import FerryCore
     package import struct Foundation.Date
 #endif
 
-/// `POST /sets`: a set of files, from one of `url` and `list`. Decoding refuses unknown members.
+/// `POST /sets`: a set of files, from either `url` or `list`. Decoding refuses unknown members.
 package struct NewSet: ClientBody, Encodable, Hashable {
     /// The URL of a list or of an index page.
     package var url: String?
     /// The absolute path of a list on the daemon's machine; over the Unix socket only.
     package var list: String?
-    /// The directory of the files; over TCP as of a download, else absolute.
+    /// The directory of the files; over TCP under the same rules as a download's directory, otherwise absolute.
     package var directory: String
-    /// The patterns of which a path must match one; `nil` for all files.
+    /// Patterns; a path must match at least one. `nil` for all files.
     package var include: [String]?
-    /// The patterns of which a path must not match any.
+    /// Patterns; a path must match none of them.
     package var exclude: [String]?
     /// The maximum depth of directories below an index page; `nil` for all.
     package var depth: Int?
-    /// The URL that relative names in a list are below; `nil` for that of the list.
+    /// The base URL of relative names in a list; `nil` for the URL of the list.
     package var base: String?
-    /// Whether names are made safe for every file system; `nil` for no over the Unix socket, and always over TCP.
+    /// Whether names are made safe for every file system; `nil` for no over the Unix socket. Over TCP, names are always made
+    /// safe.
     package var safeNames: Bool?
-    /// Whether a file is unchanged if the list has the date and size that it had before; `nil` for no.
+    /// Whether a file counts as unchanged if its date and size in the list have not changed; `nil` for no.
     package var trustsListing: Bool?
-    /// Whether files that the source does not list any more are deleted, if they are unchanged; `nil` for no.
+    /// Whether files that the source no longer lists are deleted, if they are unchanged; `nil` for no.
     package var deletesGone: Bool?
-    /// The most files that are deleted, as `N` or `P%`; `nil` for half of a set of more than ten files.
+    /// The maximum number of files that are deleted, as `N` or `P%`; `nil` for half of a set of more than ten files.
     package var maxDelete: String?
-    /// Whether files are replaced that are not of the set; `nil` for no.
+    /// Whether files that do not belong to the set are replaced; `nil` for no.
     package var replacesOthers: Bool?
 
     package init(url: String? = nil, list: String? = nil, directory: String) {
@@ -43,29 +44,29 @@ package struct NewSet: ClientBody, Encodable, Hashable {
     }
 }
 
-/// A set of files that the daemon keeps the same as its source: in responses, in `set` events, and in its store.
+/// A set of files that the daemon keeps identical to its source, as in responses, in `set` events, and in the daemon's store.
 package struct FileSet: Codable, Sendable, Hashable {
     package enum State: String, Codable, Sendable, Hashable, CaseIterable {
-        /// Waits until fewer sets are being synced.
+        /// Waiting until fewer sets are being synced.
         case waiting
         case syncing
         case paused
-        /// Every listed file is here, proven as far as the source allows.
+        /// Every listed file is present, and verified as far as the source permits.
         case complete
         /// Files or parts of the list are missing: ``FileSet/incomplete``, ``FileSet/problems``.
         case incomplete
-        /// There was no list, or the directory cannot be used: ``FileSet/error``.
+        /// The list is missing, or the directory cannot be used: ``FileSet/error``.
         case failed
         case cancelled
 
-        /// Whether the daemon works on the set, also after its next start.
+        /// Whether the daemon is working on the set, and will continue after its next start.
         package var isActive: Bool { self == .waiting || self == .syncing }
     }
 
     /// A file that is missing or not current.
     package struct Incomplete: Codable, Sendable, Hashable {
         package var path: String
-        /// `nil` if no more is known.
+        /// The error; `nil` if none is known.
         package var error: DownloadError?
 
         package init(path: String, error: DownloadError?) { (self.path, self.error) = (path, error) }
@@ -73,33 +74,33 @@ package struct FileSet: Codable, Sendable, Hashable {
 
     package var id: String
     package var state: State
-    /// What was asked for, its directory absolute.
+    /// The request, with an absolute directory.
     package var set: NewSet
-    /// The directory that no file may leave; `nil` if a client of the Unix socket has chosen the place.
+    /// The directory outside which no file may be written; `nil` if a client of the Unix socket has chosen the place.
     package var root: String?
     package var addedAt: Date
-    /// When it was last complete, incomplete, failed or cancelled.
+    /// When the set last became complete, incomplete, failed or cancelled.
     package var endedAt: Date?
     /// The number of files that the source lists; 0 until it is read.
     package var files = 0
     /// The number of files that are complete and current.
     package var done = 0
-    /// The number of files that have ended otherwise in this run.
+    /// The number of files that were not completed in this run.
     package var failed = 0
     /// The bytes that were received in this run.
     package var receivedBytes: ByteCount = 0
-    /// The speed of its downloads together; `nil` unless it is being synced.
+    /// The total speed of the set's downloads; `nil` unless the set is being synced.
     package var bytesPerSecond: Double?
     /// The first files that are missing or not current; `nil` for none.
     package var incomplete: [Incomplete]?
-    /// The first things of the source that cannot be used; `nil` for none.
+    /// The first entries of the source that cannot be used; `nil` for none.
     package var problems: [String]?
-    /// The number of files that are here and that the source does not list any more.
+    /// The number of existing files that the source no longer lists.
     package var gone = 0
     /// Why the set failed.
     package var error: DownloadError?
-    /// The number of the last change of a set that this is as new as, within one boot of the daemon: of two answers or
-    /// events about a set, the one with the larger number is newer. Not stored.
+    /// The number of the last change of any set that this value reflects, within one boot of the daemon: of two versions of a
+    /// set, in responses or events, the one with the larger number is newer. Not stored.
     package var asOf: UInt64?
 
     /// The maximum number of entries of ``incomplete`` and of ``problems``.
@@ -113,7 +114,7 @@ package struct FileSet: Codable, Sendable, Hashable {
 /// `GET /sets`: in the order of their addition.
 package struct FileSetItems: Codable, Sendable, Hashable {
     package var items: [FileSet]
-    /// The number of the last change that the sets are as new as; see ``FileSet/asOf``.
+    /// The number of the last change that the sets reflect; see ``FileSet/asOf``.
     package var asOf: UInt64
 
     package init(_ items: [FileSet], asOf position: UInt64 = 0) { (self.items, asOf) = (items, position) }

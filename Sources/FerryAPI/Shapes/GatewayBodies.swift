@@ -6,24 +6,24 @@ package import FerryCore
     package import struct Foundation.Date
 #endif
 
-/// `GET /gateway`: what the cache of the gateway holds.
+/// `GET /gateway`: the usage of the gateway's cache.
 package struct GatewayUsage: Codable, Sendable, Hashable {
     /// The directory of the cache.
     package var directory: String
     package var files = 0
-    /// The bytes of its files, also of unfinished ones.
+    /// The bytes of the files, including unfinished ones.
     package var bytes: ByteCount = 0
-    /// The files that are not complete.
+    /// The number of files that are not complete.
     package var unfinished = 0
-    /// The files that a client reads now.
+    /// The number of files that a client is reading.
     package var inUse = 0
-    /// The bytes that it keeps at most.
+    /// The maximum size of the cache in bytes.
     package var limitBytes: ByteCount = 0
-    /// The free bytes of its disk; `nil` if the system does not say.
+    /// The free bytes of the disk; `nil` if they cannot be determined.
     package var freeBytes: ByteCount?
-    /// The bytes that stay free.
+    /// The number of bytes that are kept free.
     package var reservedBytes: ByteCount?
-    /// The seconds for which a file stays after its last use.
+    /// The number of seconds for which a file is kept after its last use.
     package var keptSeconds: Double = 0
 
     package init(directory: String) { self.directory = directory }
@@ -31,7 +31,7 @@ package struct GatewayUsage: Codable, Sendable, Hashable {
 
 /// A file in the cache of the gateway.
 package struct GatewayEntry: Codable, Sendable, Hashable {
-    /// The identifier of its download, in the session `gateway`.
+    /// The identifier of the file's download, in the session `gateway`.
     package var id: String
     /// The file's name in its URL.
     package var name: String
@@ -39,11 +39,11 @@ package struct GatewayEntry: Codable, Sendable, Hashable {
     package var url: String
     package var state: String
     package var bytes: ByteCount
-    /// The digest that it has or must have; `nil` if none is known.
+    /// The digest that the file has or must have; `nil` if none is known.
     package var checksum: String?
     package var addedAt: Date
     package var usedAt: Date
-    /// Whether a client reads it now.
+    /// Whether a client is reading the file.
     package var isInUse: Bool
 
     package init(
@@ -55,19 +55,19 @@ package struct GatewayEntry: Codable, Sendable, Hashable {
     }
 }
 
-/// `GET /gateway/files`: the file that was used last first.
+/// `GET /gateway/files`: the most recently used file first.
 package struct GatewayItems: Codable, Sendable, Hashable {
     package var items: [GatewayEntry]
     package init(_ items: [GatewayEntry]) { self.items = items }
 }
 
-/// `POST /gateway/purge`: the files that leave the cache, by one of its members.
+/// `POST /gateway/purge`: the files to remove from the cache, selected by one of the members.
 package struct PurgeBody: ClientBody, Encodable, Hashable {
-    /// Names, identifiers or the beginnings of identifiers.
+    /// Names, identifiers, or beginnings of identifiers.
     package var words: [String]?
-    /// The seconds since the last use.
+    /// The minimum number of seconds since the last use.
     package var olderThan: Double?
-    /// Whether all leave.
+    /// Whether all files are removed.
     package var all: Bool?
 
     package init(words: [String]? = nil, olderThan: Double? = nil, all: Bool? = nil) {
@@ -80,19 +80,20 @@ package struct PurgeBody: ClientBody, Encodable, Hashable {
 /// The response to `POST /gateway/purge`.
 package struct PurgeReport: Codable, Sendable, Hashable {
     package var removed: [GatewayEntry] = []
-    /// Files that stay, as a client reads them or they are being fetched.
+    /// Files that are kept, because a client is reading them or they are being fetched.
     package var kept: [GatewayEntry] = []
     package init() {}
 }
 
 /// The response to `POST /gateway/verify`.
 package struct VerifyReport: Codable, Sendable, Hashable {
-    /// The number of files that have their digests, and of their bytes.
+    /// The number of files that match their digests, and the number of their bytes.
     package var intact = 0
     package var intactBytes: ByteCount = 0
     /// The number of complete files without a digest.
     package var unverified = 0
-    /// Files with other bytes, or that are gone: they have left the cache, or are being fetched again for their clients.
+    /// Files with different bytes, and missing files; they have been removed from the cache, or are being fetched again for
+    /// their clients.
     package var damaged: [GatewayEntry] = []
     package init() {}
 }

@@ -11,9 +11,9 @@ package struct Greeting: Codable, Sendable, Hashable {
     package var session: String
     /// The boot identifier, different after each start of the daemon; event numbers are unique within one boot.
     package var boot: String
-    /// The port of the web page on loopback; `nil` when it is off.
+    /// The port of the web page on loopback; `nil` if the page is off.
     package var port: Int?
-    /// The directories that the daemon may write to; `nil` when it is not confined.
+    /// The directories that the daemon may write to; `nil` if it is not confined.
     package var confinement: ConfinementBody?
 
     package init(
@@ -31,11 +31,11 @@ package struct Greeting: Codable, Sendable, Hashable {
     }
 }
 
-/// The confinement of the daemon: it may modify files below these directories only.
+/// The confinement of the daemon: it may modify files only below these directories.
 package struct ConfinementBody: Codable, Sendable, Hashable {
-    /// A restriction that this machine's kernel does not support, unlike newer ones.
+    /// A restriction that this machine's kernel does not support, although newer kernels do.
     package enum Gap: String, Codable, Sendable, Hashable, CaseIterable {
-        /// Files elsewhere may be truncated.
+        /// Files in other directories may be truncated.
         case truncation
         /// Devices may be controlled with ioctl(2).
         case devices

@@ -24,7 +24,8 @@ package struct ListedDownload: Sendable, Hashable {
         package var priority = DownloadPriority.normal
         package var label: String?
         package var userInfo: [String: String] = [:]
-        /// The validator (ETag or Last-Modified) of a completed file, as sent; before that only in ``DownloadDetail``.
+        /// The validator (ETag or Last-Modified) of a completed file, as sent by the server; of an unfinished file only in
+        /// ``DownloadDetail``.
         package var validator: String?
         /// The expected digest.
         package var checksum: Checksum?
@@ -32,12 +33,13 @@ package struct ListedDownload: Sendable, Hashable {
         package var maxConnections = DownloadRequest.plain.maxConnections
         /// The rule for a file name in use; `nil` for ``ConflictRule/rename``.
         package var onConflict: ConflictRule?
-        /// True for a completed download whose file existed before: nothing was fetched, and a removal keeps the file.
+        /// True for a completed download whose file already existed: nothing was fetched, and a removal keeps the file.
         package var wasAlreadyComplete: Bool?
         package var addedAt: Date
         package var endedAt: Date?
-        /// The position of the daemon's log of updates that the download is as new as, within one boot of the daemon: of
-        /// two answers or events about a download, the one with the larger number is newer. `nil` from an earlier daemon.
+        /// The position in the daemon's log of updates up to which the download is current, within one boot of the daemon: of
+        /// two versions of a download, in responses or events, the one with the larger number is newer. `nil` from an older
+        /// daemon.
         package var asOf: UInt64?
         /// The state of a library's handle, for clients that request it.
         package var handle: HandleBody?
@@ -56,7 +58,7 @@ package struct ListedDownload: Sendable, Hashable {
     }
 }
 
-/// Coded as the members of the status, the network rule and the facts, and `actions`, those that are valid now.
+/// Coded as the members of the status, the network rule and the facts, and `actions`, the actions that are currently valid.
 extension ListedDownload: Codable {
     private enum CodingKeys: String, CodingKey { case actions }
 
@@ -82,8 +84,8 @@ package struct DownloadPage: Codable, Sendable, Hashable {
     package var total: Int
     /// The index of the first item of this page.
     package var offset: Int
-    /// The position of the daemon's log of updates that the page is as new as: what was added or removed later is in no
-    /// order with it.
+    /// The position in the daemon's log of updates up to which the page is current; it may or may not reflect later additions
+    /// and removals.
     package var asOf: UInt64
 
     package init(items: [ListedDownload], total: Int, offset: Int = 0, asOf: UInt64 = 0) {

@@ -2,8 +2,8 @@ package import FerryCore
 
 // Bodies of actions on many downloads.
 
-/// The downloads that a request is about: by identifiers, or by the words of a user. A word is an identifier, else a
-/// name, else the beginning of an identifier; `["all"]` means all of the session whose state permits the action.
+/// The downloads that a request applies to, by identifiers or by words that a user typed. A word is an identifier, else a name,
+/// else the beginning of an identifier; `["all"]` selects all downloads of the session whose state permits the action.
 package protocol SelectingBody: ClientBody {
     var ids: [String]? { get }
     var words: [String]? { get }
@@ -20,7 +20,7 @@ package struct SelectionBody: SelectingBody, Encodable, Hashable {
     package enum CodingKeys: String, CodingKey, CaseIterable { case ids, words }
 }
 
-/// `POST /downloads/remove`: downloads to remove from the list. Those that have not ended are cancelled first.
+/// `POST /downloads/remove`: downloads to remove from the list. Downloads that have not ended are cancelled first.
 package struct RemovalBody: SelectingBody, Encodable, Hashable {
     package var ids: [String]?
     package var words: [String]?
@@ -33,7 +33,7 @@ package struct RemovalBody: SelectingBody, Encodable, Hashable {
     package enum CodingKeys: String, CodingKey, CaseIterable { case ids, words, deleteFiles }
 }
 
-/// `POST /downloads/change`: the same change of several downloads.
+/// `POST /downloads/change`: the same change for several downloads.
 package struct ChangeBody: SelectingBody, Encodable, Hashable {
     package var ids: [String]?
     package var words: [String]?
@@ -53,8 +53,8 @@ package struct ChangeBody: SelectingBody, Encodable, Hashable {
     }
 }
 
-/// `POST /downloads/move`: a new place for several downloads, in their order. With `words`, the download before or
-/// behind which they move is named by a word too.
+/// `POST /downloads/move`: a new place for several downloads, in their order. With `words`, the download before or after which
+/// they are placed is also named by a word.
 package struct MoveBody: SelectingBody, Encodable, Hashable {
     package var ids: [String]?
     package var words: [String]?
@@ -83,13 +83,13 @@ package struct MoveBody: SelectingBody, Encodable, Hashable {
 
 /// The result of an action on several downloads.
 package struct ActionCount: Codable, Sendable, Hashable {
-    /// The number of downloads that are now as the action leaves them.
+    /// The number of downloads that are now in the state that the action leads to.
     package var changed: Int
-    /// The others of those that the request named, in its order; `nil` if there is none.
+    /// The other downloads that the request named, in its order; `nil` if there are none.
     package var failures: [ActionFailure]?
-    /// The identifiers of those that were so before; only for a request with words, `nil` if there is none.
+    /// The identifiers of downloads that were already in that state; only for a request with words, `nil` if there are none.
     package var unchanged: [String]?
-    /// The downloads that the words of the request mean, in their order, after the action or before a removal.
+    /// The downloads that match the words of the request, in their order, after the action or before a removal.
     package var downloads: [ListedDownload]?
 
     package init(_ changed: Int, failures: [ActionFailure] = []) {
@@ -98,7 +98,7 @@ package struct ActionCount: Codable, Sendable, Hashable {
     }
 }
 
-/// Why an action on one of several downloads was not carried out.
+/// Why an action on one of several downloads failed.
 package struct ActionFailure: Codable, Sendable, Hashable {
     package var id: String
     package var error: DownloadError

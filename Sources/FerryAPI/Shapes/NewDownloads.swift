@@ -1,7 +1,7 @@
 package import FerryCore
 
-/// The body of `POST /downloads`: a ``FerryCore/DownloadRequest`` or `{"downloads": […]}`. All are added or none.
-/// Decoding refuses unknown members.
+/// The body of `POST /downloads`: a ``FerryCore/DownloadRequest`` or `{"downloads": […]}`. Either all downloads are added or
+/// none. Decoding refuses unknown members.
 package struct NewDownloads: Codable, Sendable, Hashable {
     package var downloads: [DownloadRequest]
     /// Whether the body was a single object; the response then is a single download.
@@ -19,7 +19,7 @@ package struct NewDownloads: Codable, Sendable, Hashable {
         let downloads: [Entry]
     }
 
-    /// One of the downloads; its errors say which.
+    /// One of the downloads; decoding errors contain its index.
     private struct Entry: Decodable {
         let request: DownloadRequest
 

@@ -13,7 +13,8 @@ package struct Problem: Error, Codable, Sendable, Hashable {
     /// The path of the request.
     package var instance: String?
     package var error: DownloadError?
-    /// Which of the downloads of the request it is about, counted from 0; `nil` for a request of one, or for all of it.
+    /// The index, from 0, of the download in the request that caused the problem; `nil` for a request with a single download,
+    /// or if the problem concerns the whole request.
     package var index: Int?
 
     package static let mediaType = "application/problem+json"
@@ -24,7 +25,7 @@ package struct Problem: Error, Codable, Sendable, Hashable {
         case badRequest
         /// The token is missing or invalid.
         case unauthorized
-        /// Another origin, another user, or a route that is not permitted on this listener.
+        /// A request from another origin or another user, or a route that is not permitted on this listener.
         case forbidden
         /// The Host field does not name this daemon.
         case misdirected
@@ -36,7 +37,7 @@ package struct Problem: Error, Codable, Sendable, Hashable {
         case unsupportedMediaType
         /// The body is too large.
         case bodyTooLarge
-        /// No byte of the requested range is in the file.
+        /// The file contains no byte of the requested range.
         case rangeNotSatisfiable
         /// The request was not received completely in time.
         case timeout
@@ -44,11 +45,11 @@ package struct Problem: Error, Codable, Sendable, Hashable {
         case versionMismatch
         /// Too many connections without a token.
         case tooMany
-        /// The memory for request bodies is used up by other requests.
+        /// Other requests use all of the memory for request bodies.
         case busy
         /// The daemon is shutting down.
         case shuttingDown
-        /// A defect.
+        /// An internal defect.
         case `internal`
     }
 

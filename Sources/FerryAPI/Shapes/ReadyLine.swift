@@ -11,9 +11,9 @@ package enum ReadyLine: Codable, Sendable, Hashable {
         package var version: String
         /// The path of the Unix socket.
         package var socket: String
-        /// The port on loopback; `nil` when it is off.
+        /// The port on loopback; `nil` if it is off.
         package var port: Int?
-        /// The port of each door on loopback, by its name; in the line that of `gateway` is `gatewayPort`.
+        /// The port of each further listener on loopback, by its name; in the line, the member for `gateway` is `gatewayPort`.
         package var doors: [String: Int]
         /// TCP addresses with port: `127.0.0.1:3377`, `[::1]:3377`.
         package var addresses: [String]
@@ -65,10 +65,10 @@ extension ReadyLine.Listening: Codable {
         static let addresses = Key(stringValue: "addresses")
         private static let suffix = "Port"
 
-        /// The member with the port of a door.
+        /// The member with the port of a listener.
         init(door: String) { stringValue = door + Self.suffix }
 
-        /// The name of the door whose port the member has; `nil` for every other member.
+        /// The name of the listener whose port the member contains; `nil` for any other member.
         var door: String? { stringValue.dropping(suffix: Self.suffix).flatMap { $0.isEmpty ? nil : String($0) } }
     }
 

@@ -22,8 +22,8 @@ package struct ResumeDataBody: ClientBody, Encodable, Hashable {
     package enum CodingKeys: String, CodingKey, CaseIterable { case resumeData }
 }
 
-/// `POST /downloads/ID/resume-data`: the absolute path of the download's file, which finds its part file again after a call
-/// that has taken the download off the list, and whose response was lost.
+/// `POST /downloads/ID/resume-data`: the absolute path of the download's file, from which its part file is found. For a client
+/// that has lost the response to the call that removed the download from the list.
 package struct TakenBody: ClientBody, Encodable, Hashable {
     package var path: String?
     package init(path: String? = nil) { self.path = path }

@@ -4,10 +4,10 @@ package struct SessionRegistration: ClientBody, Encodable, Hashable {
 
     /// Letters, digits, `.`, `-` and `_`, at most 128, not beginning with a dot; not `all`.
     package var identifier: String
-    /// The default destination directory; `nil` keeps the present one, initially the user's Downloads.
+    /// The default destination directory; `nil` keeps the current one, which is initially the user's Downloads directory.
     package var directory: String?
-    /// Program and arguments, run without a shell when events are pending and no client is connected; empty for none,
-    /// `nil` keeps the present one.
+    /// Program and arguments, run without a shell when events are pending and no client is connected. Empty for none; `nil`
+    /// keeps the current command.
     package var launchCommand: [String]?
 
     package init(identifier: String, directory: String? = nil, launchCommand: [String]? = nil) {
@@ -21,7 +21,7 @@ package struct SessionRegistration: ClientBody, Encodable, Hashable {
 package struct SessionBody: Codable, Sendable, Hashable {
     package var identifier: String
     package var directory: String
-    /// The id of the newest event in the stream: events after it are later than this response.
+    /// The id of the newest event in the stream; events after it are later than this response.
     package var lastEvent: String?
     /// The number of unacknowledged events.
     package var pendingEvents: Int

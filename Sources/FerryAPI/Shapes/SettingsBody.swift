@@ -15,7 +15,7 @@ package struct SettingsBody: Codable, Sendable, Hashable {
     package var retriesFailedAfter: Double?
     /// The free disk space to keep; null for 1 % of a file system, at most 256 MB.
     package var minFreeBytes: ByteCount?
-    /// The proxy without its credentials, or `none`; null for those of the daemon's environment.
+    /// The proxy without its credentials, or `none`; null for the proxies in the daemon's environment.
     package var proxy: String?
     /// The default destination directory.
     package var directory: String
@@ -26,7 +26,8 @@ package struct SettingsBody: Codable, Sendable, Hashable {
     }
 }
 
-/// The body of `PATCH /settings`; omitted members are unchanged. Null: no limit, or in a session the daemon's value.
+/// The body of `PATCH /settings`; omitted members are unchanged. Null stands for no limit, or in a session for the daemon's
+/// value.
 package struct SettingsChange: ClientBody, Encodable, Hashable {
     package enum CodingKeys: String, CodingKey, CaseIterable {
         case maxConcurrentDownloads, rateLimit, connectionsPerHost, allowsMetered, allowsConstrained, networkAssumption

@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// Numbers and sizes of downloads, of the session or, with `session=all`, of all sessions.
+/// Numbers and sizes of the downloads of the session or, with `session=all`, of all sessions.
 package struct StatisticsBody: Codable, Sendable, Hashable {
     /// The number of downloads that are downloading or verifying.
     package var running = 0
@@ -10,7 +10,7 @@ package struct StatisticsBody: Codable, Sendable, Hashable {
     package var completed = 0
     package var cancelled = 0
     package var bytesPerSecond: Int64 = 0
-    /// Bytes of unfinished downloads on the disk.
+    /// Disk space of unfinished downloads in bytes.
     package var partBytes: ByteCount = 0
     /// Total size of completed downloads.
     package var finishedBytes: ByteCount = 0

@@ -9,8 +9,8 @@ package struct SignInBody: Codable, Sendable, Hashable {
     package var code: String
     /// The address of the web page with the code in its fragment; `nil` when the daemon serves no page.
     package var url: String?
-    /// The absolute path of a private file that redirects to that address, because arguments of a browser's command are
-    /// visible to other users. Deleted together with the code; `nil` when it cannot be written.
+    /// The absolute path of a private file that redirects to that address. It is needed because the arguments of a browser's
+    /// command are visible to other users. Deleted together with the code; `nil` if it cannot be written.
     package var file: String?
 
     package init(code: String, url: String?, file: String?) {
@@ -20,7 +20,7 @@ package struct SignInBody: Codable, Sendable, Hashable {
     }
 }
 
-/// The response of `POST /downloads/ID/content-link`: where a browser saves the file from, without a token.
+/// The response of `POST /downloads/ID/content-link`: a link from which a browser can save the file without a token.
 package struct ContentLinkBody: Codable, Sendable, Hashable {
     /// The path with the code in its query.
     package var path: String
@@ -42,7 +42,7 @@ package struct TokenBody: Codable, Sendable, Hashable {
 /// The metadata of a browser's token, without the token.
 package struct TokenItem: Codable, Sendable, Hashable {
     package var id: String
-    /// The browser's own name, shortened.
+    /// The browser's name, shortened.
     package var name: String
     package var madeAt: Date
     /// Precise to the hour if the daemon has restarted since.
