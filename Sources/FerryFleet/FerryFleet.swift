@@ -1,4 +1,4 @@
-// FerryFleet: many machines download one list, which PostgreSQL holds.
+// FerryFleet: many machines download one list, which is stored in PostgreSQL.
 //
 //     ferry fleet add ──► ListCopy ──► COPY ──► ferry.entry
 //     ferry work      ──► FleetWorker: lease ──► rows ──► DownloadManager ──► results ──► ferry.result
@@ -7,11 +7,12 @@
 //     FleetWorker (effects)   ─► LeaseMachine, StartGate, BudgetTable (decisions)
 //
 // Invariants:
-// - An address has one result: the primary key of ferry.result, and the number of the lease that each result carries.
-// - A file has one writer: its name is made of its row's number, and a row has one holder, whose work ends before the
-//   database gives its lease to another.
-// - Time is the database's, or that of a clock that never jumps; never a machine's date.
-// - What the database holds is checked as a list is: others may write to it.
+// - An address has at most one result: the primary key of ferry.result is the row of the address, and each result carries the
+//   number of its lease.
+// - A file has one writer: its name contains its row's number, and a row has one holder, whose work ends before the database gives
+//   the lease to another worker.
+// - Times come from the database's clock or from a monotonic clock, never from a machine's date.
+// - Data from the database is checked as strictly as a list, because other programs may write to the database.
 //
-// A crash of a worker leaves its list, its part files and its leases, with which the next process goes on; a crash of
-// the database leaves the workers with what they hold.
+// A crash of a worker leaves its list, its part files and its leases, with which the next process continues. After a crash of the
+// database, the workers keep their leases, rows and undelivered results.

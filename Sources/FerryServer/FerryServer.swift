@@ -7,6 +7,6 @@
 /// SIGTERM, SIGINT ─► no new connections, streams end, checkpoints, sockets and lock are released
 /// ```
 ///
-/// Contains no download logic: everything goes through `DownloadManager`. A crash leaves a stale socket, which the
-/// next daemon replaces under the lock, and a catalogue that it continues with.
+/// Contains no download logic: everything goes through `DownloadManager`. A crash leaves a stale socket, which the next daemon
+/// replaces under the lock, and a catalogue, with which the next daemon continues.
 package enum FerryServer {}

@@ -12,7 +12,7 @@ package struct FleetAddress: ParsableArguments, Sendable {
     package init() {}
 }
 
-/// The batches that a command is about.
+/// The batches to which a command applies.
 package struct FleetBatchOption: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("Only this batch (default: all).", valueName: "name"))
     package var batch: String?

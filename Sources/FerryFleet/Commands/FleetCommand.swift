@@ -8,7 +8,7 @@ extension CommandGroup {
     }
 }
 
-/// `ferry fleet`: a list that many machines download.
+/// `ferry fleet`: manages lists that many machines download.
 struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet",

@@ -2,7 +2,7 @@ import Ferry
 import FerryCore
 import FerryTerminal
 
-/// What the arguments of the fleet's commands mean. Pure.
+/// Turns the arguments of the fleet's commands into values. Pure.
 enum FleetPlanner {
     /// The number of rows in a partition of the tables.
     private static let partRows: ClosedRange<Int64> = FleetSchema.leaseRows...1_000_000_000
@@ -12,7 +12,7 @@ enum FleetPlanner {
     private static let priorities = -1000...1000
     private static let retentions: ClosedRange<Duration> = .zero...Duration.seconds(10_000 * 86_400)
 
-    /// What `ferry fleet add` stores.
+    /// The batch that `ferry fleet add` stores.
     struct Addition: Sendable, Hashable {
         var name: String
         var directory: String
@@ -41,10 +41,10 @@ enum FleetPlanner {
         return number
     }
 
-    /// Which batches are removed.
+    /// The batches to remove.
     enum Removal: Sendable, Hashable {
         case named(String)
-        /// Those whose rows have all ended, the last of them so long ago.
+        /// The batches whose rows all ended at least this long ago.
         case done(Duration)
     }
 
@@ -56,7 +56,7 @@ enum FleetPlanner {
         }
     }
 
-    /// The name of a batch that is given none: that of its list, as far as it can be one.
+    /// The default name of a batch: the name of its list, with the characters that a batch's name may have.
     static func standardName(_ list: String) -> String {
         let stem = FileExtension.split(Paths.name(of: list)).stem.asciiLowercased
         let name = stem.utf8.map { byte -> UInt8 in
@@ -72,7 +72,7 @@ enum FleetPlanner {
     /// The name of a host with a budget, in lower case.
     static func host(_ text: String) throws(UsageError) -> String {
         if text == BudgetTable.standard { return text }
-        // An address of IPv6 stands in brackets in a URL.
+        // In a URL, an IPv6 address is in brackets.
         let isAddress = text.utf8.contains(UInt8(ascii: ":"))
         guard let url = try? DownloadURL("http://\(isAddress ? "[\(text)]" : text)/"), url.path == "/",
             url.query == nil, url.port == 80, url.credentials == nil
@@ -80,7 +80,7 @@ enum FleetPlanner {
         return FleetRow.host(of: url)
     }
 
-    /// Starts in a second.
+    /// Parses a rate in starts per second.
     static func rate(_ text: String) throws(UsageError) -> Double {
         let number = text.dropping(suffix: "/s").map(String.init) ?? text
         guard number.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == UInt8(ascii: ".") }), let rate = Double(number),
@@ -90,7 +90,7 @@ enum FleetPlanner {
     }
 
     static func reasons(_ only: String?) throws(UsageError) -> [String]? {
-        // Checked as for --retry-from.
+        // Checked in the same way as for --retry-from.
         _ = try RetryFilter(only: only, directory: "/")
         return only?.split(at: ",").map(\.trimmedText)
     }
@@ -113,7 +113,7 @@ enum FleetPlanner {
         return arguments.metricsPort
     }
 
-    /// What `ferry work` was asked for.
+    /// Returns the plan of a worker from the arguments of `ferry work`.
     ///
     /// - Parameter standard: The options of `ferry get` with their defaults.
     static func work(
@@ -130,16 +130,16 @@ enum FleetPlanner {
         configuration.transfer = get.configuration.transfer
         try world.apply(arguments.common, secretsFor: arguments.headerServer, to: &configuration.transfer)
         let retries = try PlanningWorld.attempts(arguments.retries, option: "--retries")
-        // A row that waits for its server waits here, and takes no slot; a server is given up by as many attempts as a row.
+        // A row that waits for its server waits in the worker, not in a slot. A server is given up after as many attempts as a row.
         configuration.waitsForServers = false
         configuration.maxAttempts = min(retries, DownloadRequest.mostAttempts - 1) + 1
-        // Whom would it wait for?
+        // A worker has no user to wait for.
         configuration.waitsForUser = false
-        // Another worker may have their rows by now.
+        // Another worker may hold the rows of listed downloads by now.
         configuration.parksListed = true
         var template = DownloadRequest(sources: [], destination: .directory(directory))
         template.syncsToDisk = !arguments.noFsync
-        // The path is the row's alone: what is there is of a worker that was lost before it could report it.
+        // Only this row has this path. An existing file is from a worker that was lost before it could report the file.
         template.onConflict = .overwrite
         template.maxAttempts = 0
         template.network.allowsPrivate = arguments.allowPrivate

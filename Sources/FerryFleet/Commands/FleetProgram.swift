@@ -70,7 +70,7 @@ package enum FleetProgram {
                 report.message("\(addition.name): \(Int(copy.total)) rows added")
                 return problems > 0 ? .usage : .done
             } catch {
-                // Else it would be begun again by the same command alone.
+                // Otherwise only the same command could start the batch again.
                 try? await store.abandon(writing)
                 throw error
             }
@@ -115,7 +115,7 @@ package enum FleetProgram {
                 var page = try await store.results(batch, after: 0, failedOnly: arguments.failed)
                 while !page.lines.isEmpty {
                     for line in page.lines { console.result(PrintableText.escapeJSON(line) + "\n") }
-                    // A slow reader is waited for: memory does not grow with the results.
+                    // Waits for a slow reader, so that memory does not grow with the results.
                     await console.drained()
                     page = try await store.results(batch, after: page.last, failedOnly: arguments.failed)
                 }
@@ -206,7 +206,7 @@ package enum FleetProgram {
         }
     }
 
-    /// `ferry work`. `standard`: the options of `ferry get` with their defaults.
+    /// `ferry work`. `standard` has the options of `ferry get` with their defaults.
     package static func work(_ arguments: WorkArguments, standard: GetOptions) async -> ExitCode {
         let console = Console(StandardWriter())
         let report = WorkerReport(console: console)

@@ -1,17 +1,17 @@
 import FerryCore
 import FerryTerminal
 
-/// Reads a list and makes the text of COPY, one piece at a time, so that memory does not grow with the list.
+/// Reads a list and produces the input of COPY, one piece at a time, so that memory does not grow with the list.
 struct ListCopy {
     /// Rows of one partition.
     struct Piece: Sendable, Equatable {
         var part: Int64
-        /// Whether it is the first of its partition, or the last.
+        /// Whether the piece is the first of its partition.
         var isFirst: Bool
         var bytes: [UInt8]
     }
 
-    /// The number of rows of a piece: a transaction of some tens of milliseconds.
+    /// The number of rows in a piece, for transactions of a few tens of milliseconds.
     private static let pieceRows: Int64 = 10_000
 
     private var reader: ListReader

@@ -1,15 +1,15 @@
 import FerryCore
 package import FerryTerminal
 
-/// The URL of a PostgreSQL database, as `postgres://user@host:5432/name`. What it lacks is found as by all programs of
-/// libpq: `PGPASSWORD`, `.pgpass`, service files.
+/// The URL of a PostgreSQL database, such as `postgres://user@host:5432/name`. libpq takes missing parts from its usual sources:
+/// `PGPASSWORD`, `.pgpass`, service files.
 ///
-/// The password is given to libpq alone.
+/// The password is passed only to libpq.
 package struct DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
     let text: String
     /// The URL without password and parameters.
     package let description: String
-    /// The URL without password: what another database has not.
+    /// The URL without password, which differs between databases.
     let identity: String
 
     private static let schemes = ["postgres://", "postgresql://"]
@@ -25,7 +25,7 @@ package struct DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
         self.text = text
         let rest = text.dropFirst(scheme.utf8.count)
         let end = rest.utf8.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
-        // libpq takes them for a part of the password.
+        // libpq would read these characters as a part of the password.
         guard !rest.utf8.contains(UInt8(ascii: "#")), !rest[end...].utf8.contains(UInt8(ascii: "@")) else {
             throw UsageError("write # as %23, ? as %3F and @ as %40 in the URL of the database")
         }

@@ -1,22 +1,23 @@
 package import FerryCore
 import FerryTerminal
 
-/// A failure of the database, or of the connection to it. Its text holds no password.
+/// A failure of the database, or of the connection to it. Its text never contains a password.
 package struct DatabaseError: Error, Sendable, Hashable {
     /// One line without a full stop.
     package let reason: Reason
     /// The SQLSTATE; `nil` if no statement has failed.
     package let state: String?
-    /// Whether the same statement may succeed later: the database is away, starts, or was busy.
+    /// Whether the same statement may succeed later, because the database is unreachable, starting or busy.
     package let isTransient: Bool
-    /// Whether the password was wrong or missing: it may be right later, but a program that has just been started says so.
+    /// Whether the password was wrong or missing. The password may be right later, but a program that has just started reports the
+    /// error at once.
     package let isDenied: Bool
 
     package init(_ reason: Reason, state: String? = nil, isTransient: Bool = false, isDenied: Bool = false) {
         (self.reason, self.state, self.isTransient, self.isDenied) = (reason, state, isTransient, isDenied)
     }
 
-    /// Whether a statement has waited for too long.
+    /// Whether a statement has timed out.
     var isTimeout: Bool { state == "57014" || state == "55P03" }
 
     var exitCode: ExitCode { isTransient && !isDenied ? .network : .usage }
@@ -26,11 +27,11 @@ package struct DatabaseError: Error, Sendable, Hashable {
         self.init("the database answered: \(message)", state: state, isTransient: Self.isTransient(state))
     }
 
-    /// Values in a row that no such row can have: whoever writes to the database may have written them.
+    /// A row with invalid values, because other programs may write to the database.
     static let unusable = DatabaseError("the database holds a row that ferry has not written")
 
-    /// Classes 08 (connection), 40 (rolled back), 53 (resources), 57P (shut down or starting) and 58 (its disk), a standby
-    /// that is not promoted yet, and time-outs.
+    /// Classes 08 (connection), 40 (rollback), 53 (resources), 57P (shutting down or starting) and 58 (system error, such as the
+    /// disk), a standby that has not been promoted, and time-outs.
     private static func isTransient(_ state: String) -> Bool {
         ["08", "40", "53", "57P", "58"].contains { state.utf8.hasPrefix($0) }
             || ["25006", "25P03", "57014", "55P03"].contains(state)

@@ -8,11 +8,11 @@ import FerryCore
     import Glibc
 #endif
 
-/// The functions of libpq, PostgreSQL's client library, which is opened when the first connection is made: nothing but the
-/// commands of a fleet needs it.
+/// The functions of libpq, PostgreSQL's client library. The library is opened for the first connection, because only the commands
+/// of a fleet need it.
 ///
-/// The declarations are those of `libpq-fe.h`, whose interface of version 5 has not changed since 2005. A `PGconn` and a
-/// `PGresult` are opaque.
+/// The declarations match `libpq-fe.h`, whose interface in version 5 has not changed since 2005. A `PGconn` and a `PGresult` are
+/// opaque.
 struct LibPQ: Sendable {
     typealias Text = UnsafePointer<CChar>
     typealias Texts = UnsafePointer<UnsafePointer<CChar>?>
@@ -20,12 +20,12 @@ struct LibPQ: Sendable {
     let connect: @convention(c) @Sendable (Texts?, Texts?, Int32) -> OpaquePointer?
     let finish: @convention(c) @Sendable (OpaquePointer?) -> Void
     let status: @convention(c) @Sendable (OpaquePointer?) -> Int32
-    /// Whether the server wanted a password and there was none, and whether one was sent.
+    /// Whether the server requested a password and there was none; below, whether a password was sent.
     let needsPassword: @convention(c) @Sendable (OpaquePointer?) -> Int32
     let usedPassword: @convention(c) @Sendable (OpaquePointer?) -> Int32
     let errorMessage: @convention(c) @Sendable (OpaquePointer?) -> Text?
     let socket: @convention(c) @Sendable (OpaquePointer?) -> Int32
-    /// Without types, lengths and formats of the parameters: texts, whose types the statement decides.
+    /// Called without types, lengths and formats: the parameters are texts, and the statement determines their types.
     let execute:
         @convention(c) @Sendable (
             OpaquePointer?, Text?, Int32, UnsafeRawPointer?, Texts?, UnsafeRawPointer?, UnsafeRawPointer?, Int32

@@ -9,21 +9,21 @@ import Synchronization
     import Glibc
 #endif
 
-/// One connection to the database. Its calls block: they are made by the thread of a ``PostgresLink`` alone.
+/// One connection to the database. Its calls block, so only the thread of a ``PostgresLink`` makes them.
 final class PostgresConnection {
-    /// What no other connection of the process has.
+    /// A number that no other connection of the process has.
     let number = PostgresConnection.numbers.add(1, ordering: .relaxed).newValue
     private let library: LibPQ
     private let pointer: OpaquePointer
 
     private static let numbers = Atomic<Int>(0)
 
-    /// Limits of every connection. Those in the URL take precedence.
+    /// The default limits of every connection. Limits in the URL take precedence.
     private static let settings = [
         ("connect_timeout", "10"), ("tcp_user_timeout", "20000"), ("keepalives_idle", "10"),
         ("keepalives_interval", "5"), ("keepalives_count", "3"), ("client_encoding", "UTF8"),
     ]
-    /// The maximum number of bytes of a value that is read.
+    /// The maximum size of a value to read, in bytes.
     private static let mostValueBytes = 1 << 20
 
     /// Connects.
@@ -31,7 +31,7 @@ final class PostgresConnection {
     /// - Parameter name: Shown in `pg_stat_activity`.
     init(to address: DatabaseAddress, as name: String) throws(DatabaseError) {
         library = try LibPQ.shared.get()
-        // libpq repeats the whole text in its error for one that it cannot parse.
+        // libpq's own error would repeat the whole URL, including its password.
         guard let options = library.parse(address.text, nil) else {
             throw DatabaseError("the URL of the database cannot be parsed: \(address.description)")
         }
@@ -47,8 +47,8 @@ final class PostgresConnection {
             let isDenied = library.needsPassword(pointer) == 1 || library.usedPassword(pointer) == 1
             throw DatabaseError(lost.reason, isTransient: true, isDenied: isDenied)
         }
-        // Not in the options of the connection, which connection poolers refuse. Compiling a statement takes longer than any of
-        // these runs.
+        // Set by a statement, because connection poolers refuse them as options of the connection. JIT is off because compiling a
+        // statement would take longer than running any of these.
         _ = try rows(
             """
             SELECT set_config('statement_timeout', '60s', false), set_config('lock_timeout', '20s', false),
@@ -98,7 +98,7 @@ final class PostgresConnection {
         return ResultRows(rows: rows)
     }
 
-    /// Sends lines in the text format of COPY; all of them are stored, or none.
+    /// Sends lines in the text format of COPY, which are stored all or none.
     func copy(_ statement: String, _ lines: [UInt8]) throws(DatabaseError) {
         let begun = library.execute(pointer, statement, 0, nil, nil, nil, nil, 0)
         defer { library.clear(begun) }
@@ -115,7 +115,7 @@ final class PostgresConnection {
         if let problem { throw problem }
     }
 
-    /// Reads what the server has sent by itself. Returns whether there was a notification.
+    /// Reads unsolicited messages from the server. Returns whether there was a notification.
     func takeNotifications() -> Bool {
         guard library.consumeInput(pointer) == 1 else { return false }
         var hasSome = false
@@ -134,9 +134,9 @@ final class PostgresConnection {
     }
 }
 
-/// Texts as C takes them.
+/// Texts as C strings.
 private enum CStrings {
-    /// Calls `body` with the texts, which end with a null pointer. A NUL ends its text.
+    /// Calls `body` with an array of C strings that ends with a null pointer. A NUL in a text ends it.
     static func with<Value>(_ texts: [String?], _ body: (LibPQ.Texts?) -> Value) -> Value {
         let copies = texts.map { $0.flatMap { strdup($0) } }
         defer { for copy in copies { free(copy) } }

@@ -11,16 +11,16 @@ import Synchronization
     import Glibc
 #endif
 
-/// The database, for tasks: a thread of its own makes the calls of libpq, one after another, and connects again after a
-/// loss.
+/// An asynchronous interface to the database. Its own thread makes the calls of libpq, one after another, and reconnects when the
+/// connection is lost.
 ///
 ///     run ─► jobs ─► thread ─► PostgresConnection          notification ─► onNotify
 ///
 /// Invariants:
-/// - A connection is used by the thread alone. Between two jobs the thread waits for the next one and for notifications.
-/// - A job that fails because the connection is lost is not repeated here: its caller knows whether it may be.
+/// - Only the thread uses the connection. Between two jobs, the thread waits for the next job and for notifications.
+/// - A job that fails because the connection is lost is not repeated here; only its caller knows whether a repetition is safe.
 package final class PostgresLink: Sendable {
-    /// Uses the connection, or learns why there is none.
+    /// Uses the connection, or receives the reason why there is none.
     private typealias Job = @Sendable (Result<Unowned, DatabaseError>) -> Void
 
     // SAFETY: passed by the thread to a job that it calls itself.
@@ -43,7 +43,7 @@ package final class PostgresLink: Sendable {
 
     /// - Parameters:
     ///   - name: Shown in `pg_stat_activity`.
-    ///   - channel: The channel whose notifications are passed on; `nil` for none.
+    ///   - channel: The channel whose notifications are forwarded; `nil` for none.
     ///   - meter: Measures statements and counts connections.
     package init(
         to address: DatabaseAddress, as name: String, listeningTo channel: String? = nil,
@@ -59,7 +59,7 @@ package final class PostgresLink: Sendable {
 
     /// Runs `body` with the connection, on the thread.
     ///
-    /// - Parameter statement: What its time is measured as.
+    /// - Parameter statement: The kind of statement as which the time is measured.
     func run<Value: Sendable>(
         as statement: FleetStatement = .other,
         _ body: @escaping @Sendable (PostgresConnection) throws(DatabaseError) -> Value
@@ -89,7 +89,7 @@ package final class PostgresLink: Sendable {
         try await run(as: kind) { connection throws(DatabaseError) in try connection.rows(statement, parameters) }
     }
 
-    /// Ends the thread after the jobs so far.
+    /// Ends the thread once the queued jobs are done.
     package func close() {
         state.withLock { $0.isClosed = true }
         wake.wake()
@@ -129,7 +129,7 @@ package final class PostgresLink: Sendable {
             wake.drain()
             if waits.count > 1, waits[1].revents != 0 {
                 if connection?.takeNotifications() == true { onNotify() }
-                // Its listeners have missed what the server said meanwhile.
+                // Notifies, because notifications that the server sent meanwhile are lost.
                 if connection?.isBroken == true {
                     connection = nil
                     onNotify()

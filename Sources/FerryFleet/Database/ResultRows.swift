@@ -1,6 +1,7 @@
 import FerryCore
 
-/// The rows of a statement's result, as texts. Each value is checked where it is read: others may write to the database.
+/// The rows of a statement's result, as texts. Each value is checked where it is read, because other programs may write to the
+/// database.
 struct ResultRows: Sendable {
     let rows: [Row]
 
@@ -14,7 +15,7 @@ struct ResultRows: Sendable {
 
         func optional(_ column: Int) -> String? { values.indices.contains(column) ? values[column] : nil }
 
-        /// Returns a number of a range.
+        /// Returns a number in a range.
         func number(_ column: Int, in range: ClosedRange<Int64> = 0...Int64.max >> 1) throws(DatabaseError) -> Int64 {
             guard let number = Int64(try text(column)), range.contains(number) else { throw .unusable }
             return number
@@ -24,7 +25,7 @@ struct ResultRows: Sendable {
             Int(try number(column, in: Int64(range.lowerBound)...Int64(range.upperBound)))
         }
 
-        /// Returns a number of 32 bits, which may be negative.
+        /// Returns a 32-bit number, which may be negative.
         func integer(_ column: Int) throws(DatabaseError) -> Int {
             guard let number = Int32(try text(column)) else { throw .unusable }
             return Int(number)

@@ -1,10 +1,10 @@
 import FerryCore
 
-/// Which budget a host is under: its own, that of the nearest domain above it, or `*`, which each host has for itself.
+/// Finds the budget of a host: its own, the budget of the nearest parent domain, or `*`, which applies to each host separately.
 struct BudgetTable: Sendable, Hashable {
     private let names: Set<String>
 
-    /// The budget of hosts without another.
+    /// The name of the default budget, for hosts without a budget of their own.
     static let standard = "*"
     /// The maximum number of budgets.
     static let mostNames = 100_000
@@ -23,14 +23,15 @@ struct BudgetTable: Sendable, Hashable {
         return names.contains(Self.standard) ? Self.standard : nil
     }
 
-    /// Returns what the host's starts are counted under: the budget's name, the host for `*`, the empty text for none.
+    /// Returns the key under which the host's starts are counted: the budget's name, the host itself for `*`, or the empty text
+    /// without a budget.
     func key(of host: String) -> String {
         guard let budget = budget(of: host) else { return "" }
         return budget == Self.standard ? host : budget
     }
 
-    /// The URLs of a row that are requested: a start is counted for its first one, so others are those without a budget
-    /// and those under the same.
+    /// The URLs of a row that are requested. A start is counted only for the first URL, so further URLs must have no budget or the
+    /// same one.
     func sources(of row: FleetRow) -> [DownloadURL] {
         let counted = key(of: row.host)
         return row.request.sources.filter { ["", counted].contains(key(of: FleetRow.host(of: $0))) }

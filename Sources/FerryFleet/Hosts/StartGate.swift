@@ -1,21 +1,20 @@
 import FerryCore
 
-/// The starts and connections that this worker has of the fleet's budgets. No I/O, no clock.
+/// The starts and connections that this worker has been granted from the fleet's budgets. No I/O, no clock.
 ///
-/// A start is for one time. It may be used up to ``tolerance`` later, and is lost then, and its request may reach the server
-/// 0.4 s after that: the database's starts are 1.5 / rate apart, so that any second has no more of them than the rate
-/// all the same.
+/// A start has a time. It may be used up to ``tolerance`` later, and then expires. Its request may reach the server 0.4 s after
+/// that. The database therefore grants starts 1.5 / rate apart, so that no second has more requests than the rate.
 struct StartGate: Sendable {
-    /// What a worker wishes of a budget.
+    /// A request of a worker for a share of a budget.
     struct Wish: Sendable, Hashable {
-        /// What is counted: see ``BudgetTable/key(of:)``.
+        /// The key under which starts are counted (``BudgetTable/key(of:)``).
         var host: String
         var budget: String
         var wanted: Int
         var running: Int
     }
 
-    /// What the database gives.
+    /// The share that the database grants.
     struct Grant: Sendable, Hashable {
         var host: String
         /// The number of files at a time; `nil` for no limit.
@@ -30,21 +29,21 @@ struct StartGate: Sendable {
     private struct Host: Sendable {
         var running = 0
         var connections: Int?
-        /// Starts that are left, the time of the first of them, and the time between them.
+        /// The remaining starts, the time of the first one, and the time between two of them.
         var starts = 0
         var next: Duration = .zero
         var apart: Duration?
-        /// Starts that are not limited are asked for again after this: a server may have asked for a pause meanwhile.
+        /// When starts without a rate must be requested again, because a server may have requested a pause meanwhile.
         var freshUntil: Duration = .zero
         var isGranted = false
-        /// Nothing is wished before.
+        /// The time before which nothing more is requested.
         var askAt: Duration = .zero
     }
 
     static let tolerance: Duration = .milliseconds(100)
-    /// The time for which starts without a rate are given.
+    /// How long starts without a rate are valid.
     private static let freshness: Duration = .seconds(2)
-    /// The time between two wishes for a host.
+    /// The time between two requests for a host.
     private static let pause: Duration = .milliseconds(500)
     /// The maximum number of starts, and of hosts, in one statement.
     private static let mostStarts = 256
@@ -52,7 +51,7 @@ struct StartGate: Sendable {
 
     private var hosts: [String: Host] = [:]
 
-    /// Takes a start; false if there is none now.
+    /// Takes a start. Returns false if none is available now.
     mutating func mayStart(_ host: String, at now: Duration) -> Bool {
         if host.isEmpty { return true }
         guard var state = hosts[host], state.isGranted else { return false }
@@ -73,16 +72,16 @@ struct StartGate: Sendable {
         return true
     }
 
-    /// Records the end of a file that ``mayStart(_:at:)`` let start.
+    /// Records the end of a file that ``mayStart(_:at:)`` allowed to start.
     mutating func ended(_ host: String) {
         guard let running = hosts[host]?.running else { return }
         hosts[host]?.running = max(0, running - 1)
     }
 
-    /// Lets nothing start until more is given.
+    /// Lets nothing start until the next grant.
     mutating func hold(_ host: String) { hosts[host]?.starts = 0 }
 
-    /// What is wished now, for waiting rows.
+    /// Returns the requests to make now, for waiting rows.
     ///
     /// - Parameter free: The number of files that could start.
     mutating func wishes(
@@ -106,7 +105,7 @@ struct StartGate: Sendable {
         return wishes
     }
 
-    /// Takes what the database has given.
+    /// Records the grants of the database.
     mutating func granted(_ grants: [Grant], at now: Duration) {
         for grant in grants {
             var host = hosts[grant.host] ?? Host()
@@ -125,7 +124,7 @@ struct StartGate: Sendable {
         }.min()
     }
 
-    /// Forgets hosts of which nothing runs or waits. Returns those whose connections are given back.
+    /// Forgets hosts without running or waiting rows. Returns the hosts whose connections are to be returned.
     mutating func idle(except waiting: [String: Int]) -> [String] {
         let idle = hosts.filter { $0.value.running == 0 && waiting[$0.key] == nil }
         for host in idle.keys { hosts[host] = nil }

@@ -1,8 +1,8 @@
 import FerryCore
 
-/// A lease: a range of rows that this worker alone fetches.
+/// A lease: a range of rows that only this worker downloads.
 struct FleetLease: Sendable, Hashable {
-    /// Different for each taking of the range. Results carry it, so that those of an earlier holder are refused.
+    /// Differs each time the range is leased. Results carry it, so that results of an earlier holder are refused.
     let number: Int64
     /// The number of its first row.
     let first: Int64
@@ -12,14 +12,14 @@ struct FleetLease: Sendable, Hashable {
     var last: Int64 { min(first + FleetSchema.leaseRows - 1, batch.total) }
 }
 
-/// What identifies a row.
+/// The identity of a row.
 struct RowKey: Sendable, Hashable {
     let batch: Int
-    /// From 1.
+    /// The number of the row in its batch, from 1.
     let number: Int64
 }
 
-/// The end of a row's file, which the database does not have yet.
+/// The result of a row's file, which the database does not have yet.
 struct FleetResult: Sendable, Hashable {
     let key: RowKey
     let lease: Int64

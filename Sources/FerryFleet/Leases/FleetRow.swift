@@ -1,12 +1,12 @@
 import FerryCore
 import FerryTerminal
 
-/// One address of a list, checked as a line of a list is: others may have written it.
+/// One address of a list, checked like a line of a list, because other programs may write to the database.
 struct FleetRow: Sendable, Hashable {
     let key: RowKey
     let lease: Int64
     let request: DownloadRequest
-    /// Why the row is no request; `nil` if it is one.
+    /// Why the row is not a valid request; `nil` if it is.
     let problem: Reason?
 
     /// The host of its first URL.
@@ -15,7 +15,7 @@ struct FleetRow: Sendable, Hashable {
     /// The server that the row depends on; `nil` if it has mirrors.
     var server: Origin? { request.sources.count == 1 ? request.sources.first.map(Origin.init(of:)) : nil }
 
-    /// The host as budgets name it: a dot at its end leads to the same server.
+    /// The host as budgets name it, without the trailing dot, which leads to the same server.
     static func host(of url: DownloadURL) -> String {
         url.host.utf8.last == UInt8(ascii: ".") ? String(url.host.dropLast()) : url.host
     }
@@ -78,8 +78,8 @@ struct FleetRow: Sendable, Hashable {
         return (entry.urls, try checksum.map { text throws(TextError) in try Checksum(parsing: text) })
     }
 
-    /// The path of a row's file below the batch's directory, `BATCH/MILLIONS/THOUSANDS/NUMBER-NAME`: the number makes it the
-    /// path of this row alone, also where case is ignored or a long name is cut.
+    /// The path of a row's file below the batch's directory, `BATCH/MILLIONS/THOUSANDS/NUMBER-NAME`: the number makes the path
+    /// unique to this row, even where case is ignored or a long name is shortened.
     static func path(in batch: FleetBatch, number: Int64, _ url: DownloadURL) -> String {
         let name = "\(number)-\(SafeName.make(nil, url: url, finalURL: nil))"
         let place = "\(batch.name)/\(number / 1_000_000)/\(number / 1000 % 1000)"

@@ -1,7 +1,7 @@
 import FerryCore
 
-/// What a worker holds: its leases, and the state of each of their rows. No I/O, no clock: times are durations since the
-/// worker's start, on a clock that never jumps.
+/// The leases of a worker, and the state of each of their rows. No I/O, no clock: times are durations since the worker's start, on
+/// a monotonic clock.
 ///
 ///     beat ─► lease ─► rows ─► waiting ─► running ─► ended ─► delivered ─► lease finished
 ///                                 ▲          │
@@ -9,8 +9,8 @@ import FerryCore
 ///
 /// Invariants:
 /// - A row is started only while its lease is held: before ``deadline``, and as long as heartbeats return the lease.
-/// - A row is in one state; a lease is finished when none of its rows is left.
-/// - A result is kept until the database has it, or another worker has the lease.
+/// - A row is in one state; a lease is finished when all of its results are in the database.
+/// - A result is kept until the database has it, or until another worker holds the lease.
 struct LeaseMachine: Sendable {
     private enum RowState: Sendable, Hashable {
         case waiting
@@ -23,16 +23,17 @@ struct LeaseMachine: Sendable {
         var state: RowState
         /// The attempts so far.
         var attempts = 0
-        /// Those since the last progress, and the bytes that were present then.
+        /// The failed attempts since the last progress, and, below, the bytes that were present then.
         var failures = 0
         var bytes: ByteCount = 0
     }
 
     /// Why a running row waits for another start.
     enum Setback: Sendable, Hashable {
-        /// Its attempt has failed, with so many bytes present.
+        /// The attempt has failed, with this many bytes present.
         case failed(bytes: ByteCount)
-        /// It was no attempt of its own: the server is down or has asked to wait, the disk is full, the leases had ended.
+        /// The attempt does not count, because the server is down or has requested a pause, the disk is full, or the leases had
+        /// expired.
         case postponed
     }
 
@@ -40,7 +41,7 @@ struct LeaseMachine: Sendable {
         var lease: FleetLease
         /// Its rows that have no result in the database; `nil` until they are read.
         var open: Set<Int64>?
-        /// Whether it was read again, as the database lacked results although none was open here.
+        /// Whether the lease was read again, because the database lacked results although no row was open here.
         var isReread = false
         /// Whether the rows that lack results are not in the database either.
         var isHopeless = false
@@ -50,7 +51,7 @@ struct LeaseMachine: Sendable {
     private var entries: [RowKey: Entry] = [:]
     /// Waiting rows by the budget that they start under; rows whose time has not come are in ``later``.
     private var queues: [String: ArraySlice<RowKey>] = [:]
-    /// The order in which queues are looked at.
+    /// The order in which the queues are visited.
     private var ring: [String] = []
     private var later: [(at: Duration, key: RowKey)] = []
     private var undelivered: [RowKey] = []
@@ -58,20 +59,20 @@ struct LeaseMachine: Sendable {
     private(set) var deadline: Duration = .zero
     private(set) var runningCount = 0
 
-    /// The maximum number of leases that are taken, and that are believed to be held.
+    /// The maximum number of leases that are taken, and, below, that a heartbeat may return.
     static let mostLeases = 400
     static let mostHeld = 10_000
 
     // MARK: Leases
 
     struct Change: Sendable, Equatable {
-        /// Rows whose lease another worker has, or whose batch was removed.
+        /// Rows whose lease another worker holds, or whose batch was removed.
         var lost: [RowKey] = []
     }
 
-    /// Takes over what a heartbeat has returned.
+    /// Records the leases that a heartbeat has returned.
     ///
-    /// - Parameter deadline: The time at which it was sent, plus the duration of leases, less a margin.
+    /// - Parameter deadline: The time at which the heartbeat was sent, plus the duration of leases, minus a margin.
     mutating func beat(_ held: [FleetLease], deadline: Duration) -> Change {
         self.deadline = deadline
         let numbers = Set(held.map(\.number))
@@ -87,15 +88,15 @@ struct LeaseMachine: Sendable {
         return change
     }
 
-    /// Whether nothing may run, as another worker may have the leases.
+    /// Whether nothing may run, because another worker may hold the leases.
     func isFenced(at now: Duration) -> Bool { now >= deadline }
 
     /// The leases whose rows must be read.
     var unread: [FleetLease] { leases.values.filter { $0.open == nil }.map(\.lease).sorted { $0.number < $1.number } }
 
-    /// Takes the rows of a lease, as far as they have no result.
+    /// Adds the rows of a lease that have no result.
     ///
-    /// - Parameter ended: The results of those that have ended already, in an earlier process.
+    /// - Parameter ended: The results of rows that have already ended in an earlier process.
     mutating func add(
         _ rows: [FleetRow], of lease: Int64, ended: [RowKey: FleetResult] = [:], budget: (String) -> String
     ) {
@@ -113,13 +114,13 @@ struct LeaseMachine: Sendable {
         }
     }
 
-    /// The leases without rows that are left, which can be ended in the database.
+    /// The leases without remaining rows, which can be ended in the database.
     var finishable: [Int64] {
         leases.values.filter { $0.open?.isEmpty == true && !$0.isHopeless }.map(\.lease.number)
     }
 
-    /// Records whether the database has ended a lease. One that lacks results, as after the loss of a database's last
-    /// transactions, is read again.
+    /// Records whether the database has ended a lease. A lease that lacks results, for example because the database has lost its
+    /// last transactions, is read again.
     ///
     /// Returns whether the lease can never end, because its rows are not in the database.
     mutating func finished(_ lease: Int64, isEnded: Bool) -> Bool {
@@ -146,7 +147,7 @@ struct LeaseMachine: Sendable {
             if entry.state == .running { runningCount -= 1 }
             lost.append(key)
         }
-        // Else results of rows that are no longer held would stand before those of others for good.
+        // Otherwise results of rows that are no longer held would block later results for ever.
         undelivered.removeAll { entries[$0] == nil }
         later.removeAll { entries[$0.key] == nil }
         return lost
@@ -154,8 +155,8 @@ struct LeaseMachine: Sendable {
 
     // MARK: Rows
 
-    /// The number of rows that may start, but for their budgets: those of paused batches are left out, and those that wait
-    /// for the time of another attempt.
+    /// The number of rows that may start if their budgets allow it, without rows of paused batches and rows that wait for the time
+    /// of another attempt.
     var waitingCount: Int {
         var count = 0
         for held in leases.values where held.lease.batch.state != .paused { count += held.open?.count ?? 0 }
@@ -168,19 +169,18 @@ struct LeaseMachine: Sendable {
     var leaseCount: Int { leases.count }
     /// The number of results that the database does not have.
     var undeliveredCount: Int { undelivered.count }
-    /// The number of rows that neither run nor have ended, with those of paused batches and those that wait for another
-    /// attempt.
+    /// The number of rows that neither run nor have ended, including rows of paused batches and rows that wait for another attempt.
     var unstartedCount: Int { entries.count - runningCount - undelivered.count }
 
     /// Whether another lease is wanted.
     ///
-    /// - Parameter rows: The number of rows that should wait.
+    /// - Parameter rows: The number of rows that should be waiting.
     func wantsLease(rows: Int) -> Bool {
         leases.count < Self.mostLeases && unread.isEmpty && waitingCount < rows
     }
 
-    /// The number of waiting rows of each budget, with those of hosts without one under the empty text. Rows of paused
-    /// batches want nothing.
+    /// The number of waiting rows for each budget; rows of hosts without a budget are under the empty text. Rows of paused batches
+    /// do not count.
     var waiting: [String: Int] {
         let hasPaused = leases.values.contains { $0.lease.batch.state == .paused }
         let counts = queues.mapValues { keys in hasPaused ? keys.count { !isPaused($0) } : keys.count }
@@ -190,8 +190,8 @@ struct LeaseMachine: Sendable {
     /// Takes rows that start now.
     ///
     /// - Parameters:
-    ///   - absent: When the next attempts at servers are due whose rows wait.
-    ///   - mayStart: Takes one start of a budget; false if there is none now.
+    ///   - absent: The servers whose rows wait, and when the next attempt at each is due.
+    ///   - mayStart: Takes one start from a budget; returns false if none is available now.
     mutating func start(
         most: Int, at now: Duration, absent: [Origin: Duration] = [:], mayStart: (String) -> Bool
     ) -> [FleetRow] {
@@ -260,13 +260,13 @@ struct LeaseMachine: Sendable {
     func row(_ key: RowKey) -> FleetRow? { entries[key]?.row }
     func isRunning(_ key: RowKey) -> Bool { entries[key]?.state == .running }
 
-    /// The attempts that have failed without progress, with one that fails now with so many bytes present.
+    /// The number of attempts that have failed without progress, including one that fails now with this many bytes present.
     func failures(of key: RowKey, bytes: ByteCount) -> Int {
         guard let entry = entries[key], bytes <= entry.bytes else { return 1 }
         return entry.failures + 1
     }
 
-    /// Records the end of a running row. Returns whether it is news.
+    /// Records the end of a running row. Returns false if the row is not running under this lease.
     mutating func end(_ key: RowKey, _ result: FleetResult) -> Bool {
         guard entries[key]?.state == .running, entries[key]?.row.lease == result.lease else { return false }
         entries[key]?.state = .ended(result)
@@ -291,7 +291,7 @@ struct LeaseMachine: Sendable {
         later.append((time, key))
     }
 
-    /// Queues the rows whose time for another attempt has come. Returns when that of the next comes.
+    /// Queues the rows whose time for another attempt has come. Returns the time of the next one.
     mutating func wake(at now: Duration, budget: (String) -> String) -> Duration? {
         let due = later.filter { $0.at <= now }
         later.removeAll { $0.at <= now }
@@ -299,7 +299,7 @@ struct LeaseMachine: Sendable {
         return later.map(\.at).min()
     }
 
-    /// Sorts the waiting rows anew, after the budgets have changed.
+    /// Sorts the waiting rows into queues again, after the budgets have changed.
     mutating func requeue(budget: (String) -> String) {
         let keys = ring.flatMap { queues[$0] ?? [] }
         (queues, ring) = ([:], [])
@@ -308,14 +308,14 @@ struct LeaseMachine: Sendable {
 
     // MARK: Results
 
-    /// Results for the database, at most so many.
+    /// Results for the database, at most `most`.
     func results(most: Int) -> [FleetResult] {
         undelivered.prefix(most).compactMap { key in
             if case .ended(let result)? = entries[key]?.state { result } else { nil }
         }
     }
 
-    /// Records that the database has these results, or that another worker has their rows.
+    /// Records that the database has these results, or that another worker holds their rows.
     mutating func delivered(_ results: [FleetResult]) {
         let keys = Set(results.map(\.key))
         undelivered.removeAll { keys.contains($0) }

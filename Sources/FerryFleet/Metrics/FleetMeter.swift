@@ -2,15 +2,15 @@ package import CoreMetrics
 import FerryCore
 import Synchronization
 
-/// What the connections of a worker to its database give to the metrics system: the times of statements, failures,
-/// connections; and when the database has last answered.
+/// Reports a worker's use of its database to the metrics system: the durations of statements, failures, and connections. Records
+/// when the database last answered.
 package final class FleetMeter: Sendable {
     private let times: [FleetStatement: CoreMetrics.Timer]
     private let failures: [FleetStatement: Counter]
     private let connections: Counter
     private let answered = Mutex(ContinuousClock.now)
 
-    /// - Parameter factory: The metrics system; by default one that keeps nothing.
+    /// - Parameter factory: The metrics system; by default one that discards everything.
     package init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
         func labels(_ metric: Metric, _ statement: FleetStatement) -> [(String, String)] {
             Array(zip(metric.labels, [statement.rawValue]))
@@ -28,7 +28,7 @@ package final class FleetMeter: Sendable {
         connections = Counter(label: Metric.fleetConnections.name, factory: factory)
     }
 
-    /// Runs a statement. A refusal of the database is an answer too, and a failure.
+    /// Runs and measures a statement. A refusal by the database counts as an answer and as a failure.
     func measure<Value>(
         _ statement: FleetStatement, _ body: () throws(DatabaseError) -> Value
     ) throws(DatabaseError) -> Value {
@@ -44,7 +44,7 @@ package final class FleetMeter: Sendable {
         }
     }
 
-    /// Counts a connection that was made.
+    /// Counts a new connection.
     func connected() { connections.increment() }
 
     /// The time since the last answer of the database, or since the start.
@@ -68,6 +68,6 @@ extension Metric {
     static let fleetConnections = counter(
         "ferry_fleet_connections_total", help: "Connections that were made to the fleet's database")
 
-    /// Those that a ``FleetMeter`` gives to the metrics system.
+    /// The metrics that a ``FleetMeter`` reports to the metrics system.
     static let ofStatements = [fleetStatements, fleetFailures, fleetConnections]
 }

@@ -2,13 +2,13 @@ import Ferry
 import FerryCore
 import FerryMetrics
 
-/// The metrics of a worker: what was measured since its start, and what its list, leases, connections and process are
-/// now. The database is not asked.
+/// The metrics of a worker: measurements since its start, and the current state of its list, leases, connections and process. The
+/// database is not queried.
 final class WorkerMetrics: MetricsSource {
     private let registry: MetricRegistry
     private let manager: DownloadManager
     private let reading: @Sendable () async -> WorkerReading
-    /// One request at a time reads the list, however many there are.
+    /// Lets only one request at a time read the list.
     private let turn = AsyncLock()
 
     init(

@@ -1,10 +1,10 @@
 import FerryCore
 import FerryMetrics
 
-/// What a worker holds and has done, for its metrics. Pure.
+/// The state and counts of a worker, for its metrics. Pure.
 struct WorkerReading: Sendable, Hashable {
-    /// Whether a heartbeat was answered. The list of downloads is not opened before: it would go on with files whose
-    /// leases may be another worker's.
+    /// Whether a heartbeat was answered. The list of downloads stays closed until then: opening it resumes files whose leases
+    /// another worker may hold by now.
     var hasJoined = false
     var leases = 0
     /// The rows of these leases that have no result in the database: waiting, running, or with a result here.
@@ -16,14 +16,14 @@ struct WorkerReading: Sendable, Hashable {
     var failed = 0
     /// The time since the start.
     var age: Duration = .zero
-    /// The time until nothing may run; zero or negative once that is so.
+    /// The time until all files must stop; zero or negative once they must.
     var untilDeadline: Duration = .zero
     /// The time since the last answer of the database.
     var silence: Duration = .zero
-    /// Whether the last statement failed for want of the database.
+    /// Whether the last statement failed because the database was unreachable.
     var isAway = false
 
-    /// The families of a worker alone.
+    /// The metric families that only a worker has.
     var families: [MetricFamily] {
         [
             MetricFamily(.fleetEnded, [("completed", Double(completed)), ("failed", Double(failed))]),
@@ -58,7 +58,7 @@ extension Metric {
     static let fleetAge = gauge(
         "ferry_fleet_worker_seconds", help: "Time since the start of the worker, on a clock that never jumps")
 
-    /// Those of a worker alone, in the order of its families.
+    /// The metrics that only a worker has, in the order of ``WorkerReading/families``.
     static let ofWorker = [
         fleetEnded, fleetRows, fleetLeases, fleetDeadline, fleetFenced, fleetUp, fleetSilence, fleetAge,
     ]

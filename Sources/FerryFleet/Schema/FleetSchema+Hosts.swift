@@ -1,8 +1,8 @@
 extension FleetSchema {
-    /// The budgets of hosts, and what workers have taken of them.
+    /// The budgets of hosts, and the shares that workers have taken.
     ///
-    /// A worker takes the next starts of a host for some seconds in one update (generic cell rate algorithm): the time of
-    /// the next free start moves by as many intervals. Nothing is written for a single file.
+    /// A worker takes a host's starts for the next few seconds in one update (generic cell rate algorithm), which moves the time of
+    /// the next free start by as many intervals. Nothing is written for a single file.
     static let hosts = Migration(
         name: "hosts",
         statements: [
@@ -27,9 +27,9 @@ extension FleetSchema {
             reserve, hold, release,
         ])
 
-    /// Gives a worker starts and connections of hosts. `wanted` starts, `running` files; a host whose name has no budget
-    /// of its own has that of `budget`. Starts are 1.5 / rate apart, as a request may be half a second late (``StartGate``): so no
-    /// second has more than `rate` of them.
+    /// Grants a worker starts and connections of hosts. `budgets` names the budget of each host, `wanted` is the number of starts,
+    /// and `running` the number of running files. Starts are 1.5 / rate apart because a request may be half a second late
+    /// (``StartGate``), so no second has more than `rate` requests.
     private static let reserve = """
         CREATE FUNCTION ferry.reserve(me bigint, hosts text[], budgets text[], wanted integer[], running integer[])
             RETURNS TABLE (host text, connections integer, starts integer, first double precision, apart double precision,
@@ -82,7 +82,7 @@ extension FleetSchema {
         END $$
         """
 
-    /// Starts nothing of a host for some time: its server has sent Retry-After.
+    /// Lets no worker start a file of a host for some time, because its server has sent Retry-After.
     private static let hold = """
         CREATE FUNCTION ferry.hold(which text, lasting interval) RETURNS void LANGUAGE sql \(definer) AS $$
             INSERT INTO ferry.pace (host, next) VALUES (which, clock_timestamp() + lasting)
@@ -90,7 +90,7 @@ extension FleetSchema {
         $$
         """
 
-    /// Gives back the connections of hosts of which a worker runs nothing.
+    /// Returns a worker's connections to hosts of which it runs no file.
     private static let release = """
         CREATE FUNCTION ferry.release(me bigint, hosts text[]) RETURNS void LANGUAGE sql \(definer) AS $$
             DELETE FROM ferry.share s WHERE s.worker = me AND s.host = ANY (hosts)

@@ -1,9 +1,9 @@
 extension FleetSchema {
     /// Workers and leases.
     ///
-    /// The next range of a batch is the next value of a sequence, which has no dead rows. A lease is inserted, and deleted
-    /// at its end: one dead row for 500 addresses. The end of a worker's leases is in the worker's row, so that a
-    /// heartbeat is one update without an index, however many leases it holds.
+    /// The next range of a batch is the next value of a sequence, which has no dead rows. A lease is inserted, and deleted at its
+    /// end, which leaves one dead row for 500 addresses. The expiry of a worker's leases is in the worker's row, so a heartbeat is
+    /// one update without an index, however many leases the worker holds.
     static let leases = Migration(
         name: "leases",
         statements: [
@@ -40,8 +40,8 @@ extension FleetSchema {
             join, beat, nobody, findGaps, claim, finish, leave, isDone,
         ])
 
-    /// Enters a worker, or finds it by its key. A worker that was away has a lease only once ferry.beat has said so, and
-    /// runs nothing, so that it has no share of a host.
+    /// Registers a worker, or finds it by its key. A worker that returns holds a lease only once ferry.beat has confirmed the
+    /// lease. Until then it runs nothing, so its shares of hosts are deleted.
     private static let join = """
         CREATE FUNCTION ferry.join(worker_key text, worker_name text) RETURNS bigint LANGUAGE plpgsql \(definer) AS $$
         DECLARE
@@ -54,9 +54,9 @@ extension FleetSchema {
         END $$
         """
 
-    /// The heartbeat: moves the end of the worker's leases, and returns them. The update excludes ferry.claim of another
-    /// worker, which locks the row too, and the second statement sees what that one had committed: no lease has two
-    /// workers that believe to have it.
+    /// The heartbeat: extends the worker's leases, and returns them. The update excludes another worker's ferry.claim, which locks
+    /// the row too, and the second statement sees the changes that ferry.claim has committed. So two workers never consider the
+    /// same lease their own.
     private static let beat = """
         CREATE FUNCTION ferry.beat(me bigint, lasting interval)
             RETURNS TABLE (number bigint, batch integer, first bigint, state text, directory text, name text, total bigint)
@@ -69,8 +69,8 @@ extension FleetSchema {
         END $$
         """
 
-    /// Gives the worker at most one lease: of a worker that is dead, else the next range. If there
-    /// is none, looks for ranges that were lost between their sequence and their lease.
+    /// Gives the worker at most one lease: the lease of a dead worker, or else the next range. If there is neither, searches for
+    /// ranges that were lost between their sequence and their lease.
     private static let claim = """
         CREATE FUNCTION ferry.claim(me bigint) RETURNS SETOF bigint LANGUAGE plpgsql \(definer) AS $$
         DECLARE
@@ -115,9 +115,9 @@ extension FleetSchema {
         END $$
         """
 
-    /// Once in five seconds for the whole fleet, after all sequences have ended: makes leases of the ranges that have neither
-    /// a lease nor an end, which a dead worker holds. A crash of the database skips up to 32 values of a sequence, and a
-    /// connection that is lost in ferry.claim one.
+    /// Runs at most once in five seconds for the whole fleet, after all sequences have ended. Ranges that are neither leased nor
+    /// done become leases of a dead worker. Such ranges exist because a crash of the database skips up to 32 values of a sequence,
+    /// and a connection that is lost in ferry.claim skips one.
     private static let findGaps = """
         CREATE FUNCTION ferry.find_gaps() RETURNS void LANGUAGE plpgsql \(definer) AS $$
         DECLARE
@@ -142,7 +142,7 @@ extension FleetSchema {
         END $$
         """
 
-    /// The worker that is always dead.
+    /// Returns the worker that always counts as dead.
     private static let nobody = """
         CREATE FUNCTION ferry.nobody() RETURNS bigint LANGUAGE sql AS $$
             INSERT INTO ferry.worker (key, name, seen, until) VALUES ('nobody', 'nobody', 'epoch', 'epoch')
@@ -150,7 +150,7 @@ extension FleetSchema {
         $$
         """
 
-    /// Ends a lease all of whose rows have a result. Returns whether it has ended, now or earlier.
+    /// Ends a lease if all of its rows have a result. Returns whether it has ended, now or earlier.
     private static let finish = """
         CREATE FUNCTION ferry.finish(me bigint, ended bigint) RETURNS boolean LANGUAGE plpgsql \(definer) AS $$
         DECLARE
@@ -173,7 +173,7 @@ extension FleetSchema {
         END $$
         """
 
-    /// Whether no batch has a row that a worker could still fetch. Counts only when nothing is leased.
+    /// Whether no batch has a row that a worker could still fetch. Counts the ended ranges only when nothing is leased.
     private static let isDone = """
         CREATE FUNCTION ferry.is_done() RETURNS boolean LANGUAGE plpgsql \(definer) AS $$
         DECLARE
@@ -206,7 +206,7 @@ extension FleetSchema {
         END $$
         """
 
-    /// Ends a worker that has nothing left, or lets others take what it has.
+    /// Removes a worker that holds no lease, or lets other workers take its leases.
     private static let leave = """
         CREATE FUNCTION ferry.leave(me bigint) RETURNS void LANGUAGE plpgsql \(definer) AS $$
         BEGIN

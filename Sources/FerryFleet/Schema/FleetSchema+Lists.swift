@@ -25,8 +25,8 @@ extension FleetSchema {
             addPart, closePart, openPart, parts,
         ])
 
-    /// Makes the table of a part, which nobody sees before ferry.open_part: a list that is not read to its end leaves no
-    /// partition. The check is that of the partition, so that its rows are not read again when it becomes one.
+    /// Creates the table of a part, which is not visible before ferry.open_part, so a list that is not read to its end leaves no
+    /// partition. The table has the partition's constraint as a check, so that its rows are not scanned again when it is attached.
     private static let addPart = """
         CREATE FUNCTION ferry.add_part(batch integer, part bigint, part_rows bigint) RETURNS void LANGUAGE plpgsql AS $$
         BEGIN
@@ -45,7 +45,7 @@ extension FleetSchema {
         END $$
         """
 
-    /// Makes a part one of the list and of the results. ATTACH PARTITION excludes neither readers nor writers of the others,
+    /// Attaches a part to the list and to the results. ATTACH PARTITION does not block readers and writers of the other partitions,
     /// as CREATE TABLE … PARTITION OF would.
     private static let openPart = """
         CREATE FUNCTION ferry.open_part(batch integer, part bigint, part_rows bigint) RETURNS void LANGUAGE plpgsql AS $$
@@ -61,8 +61,8 @@ extension FleetSchema {
         END $$
         """
 
-    /// The tables of a batch's parts: of which table each is a partition (`parent`), and whether an earlier removal was
-    /// broken off.
+    /// Returns the tables of a batch's parts, with the table of which each is a partition (`parent`), and whether an earlier
+    /// removal was interrupted.
     private static let parts = """
         CREATE FUNCTION ferry.parts(which integer) RETURNS TABLE (name text, parent text, is_pending boolean)
             LANGUAGE sql STABLE AS $$

@@ -1,5 +1,5 @@
 extension FleetSchema {
-    /// The ends of files. The primary key is the proof that each address has one result at most.
+    /// The results of files. The primary key ensures that each address has at most one result.
     static let results = Migration(
         name: "results",
         statements: [
@@ -18,8 +18,8 @@ extension FleetSchema {
             append, progress, failures, retry, tidy, forget,
         ])
 
-    /// Appends results of leases that are still held: a worker that was thought dead appends nothing. Returns how many of
-    /// them are stored, now or earlier.
+    /// Appends results whose lease still exists, so a worker that lost its leases because it seemed dead appends nothing. Returns
+    /// how many of the results are new.
     private static let append = """
         CREATE FUNCTION ferry.append(given json) RETURNS bigint LANGUAGE plpgsql \(definer) AS $$
         DECLARE
@@ -37,8 +37,8 @@ extension FleetSchema {
         END $$
         """
 
-    /// The batches with their counts. One all of whose rows have ended is `done`. The rate is that of the ranges that have
-    /// ended in the last ten minutes, and unknown before the second of them.
+    /// The batches with their counts. A batch whose rows have all ended is `done`. The rate is measured over the ranges that have
+    /// ended in the last ten minutes, and is unknown with fewer than two.
     private static let progress = """
         CREATE VIEW ferry.progress AS
             SELECT b.id, b.name, c.state, b.directory, b.priority, b.total, c.completed, c.failed, c.leased, c.waiting, c.rate,
@@ -70,7 +70,7 @@ extension FleetSchema {
                         / greatest(1, extract(epoch FROM now() - d.since)) END::double precision AS rate) c
         """
 
-    /// How many files of a batch have failed for each reason, the most frequent first.
+    /// Returns the number of failed files of a batch for each reason, the most frequent first.
     private static let failures = """
         CREATE FUNCTION ferry.failures(which integer) RETURNS TABLE (reason text, status text, files bigint)
             LANGUAGE sql STABLE AS $$
@@ -79,8 +79,8 @@ extension FleetSchema {
         $$
         """
 
-    /// Drops the results of failed files, and makes leases of their ranges that a dead worker holds: ferry.claim takes them
-    /// as it takes all such leases. Returns how many files, and how many more have failed in ranges that have not ended.
+    /// Drops the results of failed files, and makes their ranges leases of a dead worker, which ferry.claim takes like any such
+    /// lease. Returns the number of these files, and the number of other failed files in ranges that have not ended.
     private static let retry = """
         CREATE FUNCTION ferry.retry(which integer, reasons text[], OUT dropped bigint, OUT kept bigint)
             LANGUAGE plpgsql AS $$
@@ -108,9 +108,9 @@ extension FleetSchema {
         END $$
         """
 
-    /// Once in a minute for the whole fleet, empties the parts of lists all of whose files are complete, as nothing of them is
-    /// read again, and forgets workers that have been silent for a day. Waits for no one, and nobody waits for it: it locks
-    /// parts that nobody reads, and no partitioned table.
+    /// Runs at most once a minute for the whole fleet. Empties the parts of lists whose files are all complete, because they are
+    /// not read again, and forgets workers that have been silent for a day. It never waits for a lock, and no other statement waits
+    /// for it, because it locks only parts that nobody reads, and no partitioned table.
     private static let tidy = """
         CREATE FUNCTION ferry.tidy() RETURNS void LANGUAGE plpgsql \(definer) AS $$
         DECLARE
@@ -145,7 +145,7 @@ extension FleetSchema {
         END $$
         """
 
-    /// Takes a batch that is being removed from the workers: its leases, ranges and sequence. Its parts are left.
+    /// Withdraws a batch that is being removed from the workers by deleting its leases, ranges and sequence. Its parts stay.
     private static let forget = """
         CREATE FUNCTION ferry.forget(which integer) RETURNS void LANGUAGE plpgsql AS $$
         BEGIN

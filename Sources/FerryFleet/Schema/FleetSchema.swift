@@ -1,7 +1,7 @@
 /// The tables and functions of a fleet, in the schema `ferry` of the database. docs/fleet.md describes them.
 ///
-/// Each migration has a name and runs once; `ferry.migration` has the names of those that ran. A migration that has been
-/// released is never changed: a change is another one.
+/// Each migration has a name and runs once; `ferry.migration` contains the names of the completed migrations. A released migration
+/// never changes; a change is a new migration.
 enum FleetSchema {
     struct Migration: Sendable {
         let name: String
@@ -10,7 +10,7 @@ enum FleetSchema {
 
     static let migrations = [lists, leases, results, hosts, roles]
 
-    /// What is there before the first migration.
+    /// The statements that run before the first migration.
     static let base = [
         "CREATE SCHEMA IF NOT EXISTS ferry",
         """
@@ -18,17 +18,17 @@ enum FleetSchema {
         """,
     ]
 
-    /// The functions of workers run with the rights of the tables' owner, so that the role of a worker may call them and
-    /// write to no table.
+    /// The functions of workers run with the rights of the tables' owner, so that the role of a worker needs no write access to
+    /// tables.
     static let definer = "SECURITY DEFINER SET search_path = pg_catalog, pg_temp"
 
-    /// Nobody but the owner may call functions before a role is given them.
+    /// Only the owner may call the functions until they are granted to a role.
     private static let roles = Migration(
         name: "roles", statements: ["REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA ferry FROM PUBLIC"])
 
-    /// The number of rows of a lease. Part of the schema: leases are named by their first row.
+    /// The number of rows of a lease. It is part of the schema, because leases are identified by their first row.
     static let leaseRows: Int64 = 500
-    /// The channel on which waiting workers are woken.
+    /// The channel that notifies waiting workers.
     static let channel = "ferry_work"
     /// The key of the advisory lock of migrations.
     static let migrationLock = 0x666C_6565

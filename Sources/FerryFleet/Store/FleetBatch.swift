@@ -1,13 +1,13 @@
 import FerryCore
 package import FerryTerminal
 
-/// A list of the fleet: its rows, and where their files go.
+/// A list of the fleet: its rows, and the place of their files.
 package struct FleetBatch: Sendable, Hashable {
     let id: Int
     let name: String
-    /// An absolute path, on each worker, or the URL of a prefix of objects.
+    /// An absolute path on each worker, or the URL of a prefix of objects.
     let directory: String
-    /// The prefix; `nil` for a directory.
+    /// The prefix of objects; `nil` for a directory.
     let prefix: DownloadURL?
     let state: State
     /// The number of rows.
@@ -17,16 +17,16 @@ package struct FleetBatch: Sendable, Hashable {
         /// Its list is being read.
         case adding
         case open
-        /// No lease is given, and no file of one is started.
+        /// No lease is given, and no file of a held lease is started.
         case paused
-        /// No lease is given; those that are held go on.
+        /// No lease is given; held leases continue.
         case draining
         case removing
-        /// All its rows have ended: what `ferry.progress` says of an open one.
+        /// All its rows have ended. Only `ferry.progress` reports this state, for an open batch.
         case done
     }
 
-    /// Checks the columns id, name, state, directory, total from `column` on.
+    /// Reads and checks the columns id, name, state, directory and total, starting at `column`.
     init(_ row: ResultRows.Row, from column: Int) throws(DatabaseError) {
         id = try row.number(column, in: 1...Int(Int32.max))
         name = try row.text(column + 1)
@@ -41,8 +41,8 @@ package struct FleetBatch: Sendable, Hashable {
 
     private static let mostNameBytes = 64
 
-    /// Whether a text is a name: small letters, digits, `.`, `_` and `-`. It is a directory's name, also where case is
-    /// ignored.
+    /// Whether a text is a valid name: lower-case letters, digits, `.`, `_` and `-`. The name is used for a directory, even on file
+    /// systems that ignore case.
     static func isName(_ text: String) -> Bool {
         let isPlain = text.utf8.allSatisfy { byte in
             switch byte {
@@ -74,21 +74,21 @@ package struct BatchStatus: Sendable, Hashable, Codable {
     var directory: String
     /// Rows of batches of higher priority are leased first.
     var priority: Int
-    /// Numbers of rows: total = completed + failed + leased + waiting.
+    /// The numbers of rows: total = completed + failed + leased + waiting.
     var total: Int64
     var completed: Int64
     var failed: Int64
-    /// Held by a worker, and not ended.
+    /// Rows that a worker holds and that have not ended.
     var leased: Int64
     var waiting: Int64
-    /// How fast rows have ended in the last ten minutes; `nil` if too few have.
+    /// The rows that ended per second in the last ten minutes; `nil` if they are too few.
     var rowsPerSecond: Double?
-    /// The time for the rows that are left, at that rate.
+    /// The time for the remaining rows at that rate.
     var secondsLeft: Double?
-    /// Why files have failed: the most frequent reasons, at most 20.
+    /// The most frequent reasons for failed files, at most 20.
     var failures: [Failures]
 
-    /// How many files have failed for a reason.
+    /// The number of files that failed for a reason.
     struct Failures: Sendable, Hashable, Codable {
         /// A word of ``FailureReason``.
         var reason: String
@@ -102,7 +102,7 @@ package struct WorkerStatus: Sendable, Hashable, Codable {
     var name: String
     /// The time since its last heartbeat, by the database's clock.
     var secondsSilent: Double
-    /// Whether its leases are its own; else others take them.
+    /// Whether its leases are still valid; if not, other workers take them.
     var holdsLeases: Bool
     var leases: Int64
 }

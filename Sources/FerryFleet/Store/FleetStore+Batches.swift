@@ -1,16 +1,16 @@
 import Ferry
 import FerryCore
 
-/// A batch whose list is being written, and the number of the connection that has its lock.
+/// A batch whose list is being written, and the number of the connection that holds its lock.
 struct BatchWriting: Sendable {
     let batch: Int
     let connection: Int
 }
 
-/// Batches: adding, looking at them, and acting on them.
+/// Adding, querying and changing batches.
 extension FleetStore {
-    /// Creates a batch whose list is then written, or begins one again whose list was not read to its end. Holds an
-    /// advisory lock until the connection ends, so that it has one writer: nothing of it is looked at or changed before.
+    /// Creates a batch whose list is then written, or restarts a batch whose list was not read to its end. Takes an advisory lock
+    /// before it reads or changes the batch, and holds the lock until the connection ends, so that the batch has one writer.
     ///
     /// - Parameter partRows: The number of rows of a partition.
     func begin(
@@ -29,13 +29,14 @@ extension FleetStore {
                 """, [name, directory, "\(partRows)", "\(priority)"])
             guard let row = made.rows.first else { throw Self.exists(name) }
             let id = try row.number(0, in: 1...Int(Int32.max))
-            // What an earlier writer has left.
+            // Parts that an earlier writer has left.
             try Self.dropParts(of: id, connection)
             return BatchWriting(batch: id, connection: connection.number)
         }
     }
 
-    /// Runs `body` with the connection that has the lock of a batch; another one has no lock.
+    /// Runs `body` with the connection that holds the lock of a batch. Throws if it was replaced by a new connection, which has no
+    /// lock.
     private func run<Value: Sendable>(
         _ writing: BatchWriting,
         _ body: @escaping @Sendable (PostgresConnection) throws(DatabaseError) -> Value
@@ -48,7 +49,7 @@ extension FleetStore {
         }
     }
 
-    /// Removes a batch whose list was not read to its end. Nobody has seen it.
+    /// Removes a batch whose list was not read to its end. No worker has used it.
     func abandon(_ writing: BatchWriting) async throws(DatabaseError) {
         let batch = writing.batch
         try await run(writing) { connection throws(DatabaseError) in
@@ -57,15 +58,15 @@ extension FleetStore {
         }
     }
 
-    /// Drops the tables of a batch. Readers of its partitioned tables, and transactions in which they were read, are waited
-    /// for, and nobody else is held up: DROP TABLE of a partition would exclude them all.
+    /// Drops the tables of a batch. Waits for readers of the partitioned tables, and for transactions that have read them, but
+    /// blocks no other statement. DROP TABLE of an attached partition would block them all.
     private static func dropParts(of batch: Int, _ connection: PostgresConnection) throws(DatabaseError) {
         let parts = try connection.rows("SELECT name, parent, is_pending FROM ferry.parts($1)", ["\(batch)"])
         let version = try connection.rows("SHOW server_version_num").one().number(0)
         for part in parts.rows {
             let name = try part.text(0)
             if let parent = part.optional(1) {
-                // FINALIZE: the rest of what was broken off. Before version 14 all others are excluded for a moment.
+                // FINALIZE completes an interrupted DETACH. Before version 14, DETACH blocks all other statements for a moment.
                 let way = try part.truth(2) ? "FINALIZE" : version >= 140_000 ? "CONCURRENTLY" : ""
                 if way.isEmpty { _ = try connection.rows("SELECT set_config('lock_timeout', '1s', false)") }
                 _ = try connection.rows("ALTER TABLE ferry.\(parent) DETACH PARTITION ferry.\(name) \(way)")
@@ -78,9 +79,9 @@ extension FleetStore {
         DatabaseError("there is a batch \(name) already: give another name with --batch")
     }
 
-    /// Stores rows in the text format of COPY. All of them are of one partition.
+    /// Stores rows in the text format of COPY. All rows belong to one partition.
     ///
-    /// - Parameter isNew: Whether it is their partition's first.
+    /// - Parameter isNew: Whether they are the first rows of their partition.
     func write(
         _ rows: [UInt8], of writing: BatchWriting, part: Int64, partRows: Int64, isNew: Bool
     ) async throws(DatabaseError) {
@@ -94,7 +95,7 @@ extension FleetStore {
         }
     }
 
-    /// Makes the index of a partition whose rows are written.
+    /// Creates the index of a partition after its rows were written.
     func closePart(_ part: Int64, of writing: BatchWriting) async throws(DatabaseError) {
         let batch = writing.batch
         _ = try await run(writing) { connection throws(DatabaseError) in
@@ -105,7 +106,7 @@ extension FleetStore {
         }
     }
 
-    /// Opens a batch whose list is written, and wakes the workers.
+    /// Opens a batch after its list was written, and notifies the workers.
     func open(_ writing: BatchWriting, total: Int64, partRows: Int64) async throws(DatabaseError) {
         let batch = writing.batch
         try await run(writing) { connection throws(DatabaseError) in
@@ -156,7 +157,7 @@ extension FleetStore {
         return all
     }
 
-    /// Why files of a batch have failed, the most frequent reasons first.
+    /// The reasons for a batch's failed files, the most frequent first.
     private func failures(_ batch: Int) async throws(DatabaseError) -> [BatchStatus.Failures] {
         var all: [BatchStatus.Failures] = []
         for row in try await link.rows("SELECT reason, status, files FROM ferry.failures($1)", ["\(batch)"]).rows {
@@ -168,7 +169,7 @@ extension FleetStore {
         return all
     }
 
-    /// The workers, those that were heard of last first.
+    /// The workers, those with the most recent heartbeat first.
     package func workers() async throws(DatabaseError) -> [WorkerStatus] {
         let found = try await link.rows(
             """
@@ -188,7 +189,7 @@ extension FleetStore {
 
     static func missing(_ name: String) -> DatabaseError { DatabaseError("there is no batch \(name)", state: "P0002") }
 
-    /// The identifiers of one batch, or of all.
+    /// The identifier of one batch, or the identifiers of all.
     func identifiers(_ name: String?) async throws(DatabaseError) -> [Int] {
         let found = try await link.rows(
             "SELECT id FROM ferry.batch WHERE $1::text IS NULL OR name = $1 ORDER BY id", [name])
@@ -198,7 +199,7 @@ extension FleetStore {
         return all
     }
 
-    /// The identifiers of the batches whose rows have all ended, the last of them so long ago.
+    /// The identifiers of the batches whose rows all ended at least this long ago.
     func identifiers(doneFor age: Duration) async throws(DatabaseError) -> [Int] {
         let found = try await link.rows(
             """
@@ -210,14 +211,14 @@ extension FleetStore {
         return all
     }
 
-    /// Changes the priority of a batch, for the leases that are given from now on.
+    /// Changes the priority of a batch for future leases.
     func set(priority: Int, of name: String) async throws(DatabaseError) {
         let found = try await link.rows(
             "UPDATE ferry.batch SET priority = $2 WHERE name = $1 RETURNING id", [name, "\(priority)"])
         if found.rows.isEmpty { throw Self.missing(name) }
     }
 
-    /// Moves batches from some states to another, and wakes the workers. Returns how many.
+    /// Moves batches from any of some states to another state, and notifies the workers. Returns the number of moved batches.
     func move(_ name: String?, from states: [FleetBatch.State], to state: FleetBatch.State) async throws(DatabaseError)
         -> Int
     {
@@ -232,7 +233,7 @@ extension FleetStore {
         return try moved.one().number(0, in: 0...Int.max >> 1)
     }
 
-    /// Requests failed files again. Returns how many, and how many others are of ranges that have not ended.
+    /// Requests failed files again. Returns their number, and the number of failed files in ranges that have not ended.
     ///
     /// - Parameter reasons: Words of ``FailureReason`` and HTTP statuses; `nil` for every failure.
     func retry(_ batch: Int, reasons: [String]?) async throws(DatabaseError) -> (requested: Int64, left: Int64) {
@@ -243,7 +244,7 @@ extension FleetStore {
         return (try row.number(0), try row.number(1))
     }
 
-    /// Removes a batch with its rows and results, not its files. What is left after an error, the next call removes.
+    /// Removes a batch with its rows and results, but not its files. After an error, the next call removes the rest.
     func remove(_ batch: Int) async throws(DatabaseError) {
         try await link.run { connection throws(DatabaseError) in
             _ = try connection.rows("SELECT ferry.forget($1)", ["\(batch)"])
@@ -262,6 +263,6 @@ extension FleetStore {
         try await link.rows("SELECT ferry.is_done()").one().truth(0)
     }
 
-    /// Drops what is no longer needed, if its time has come.
+    /// Drops data that is no longer needed, at most once a minute.
     func tidy() async throws(DatabaseError) { _ = try await link.rows("SELECT ferry.tidy()") }
 }

@@ -5,8 +5,8 @@ extension FleetStore {
     /// Sets the budget of a host, or removes it if both are `nil`.
     ///
     /// - Parameters:
-    ///   - rate: Starts in a second.
-    ///   - connections: Files at a time.
+    ///   - rate: Starts per second.
+    ///   - connections: Simultaneous files.
     func setBudget(of host: String, rate: Double?, connections: Int?) async throws(DatabaseError) {
         if rate == nil, connections == nil {
             _ = try await link.rows("DELETE FROM ferry.host WHERE name = $1", [host])
@@ -20,7 +20,7 @@ extension FleetStore {
         _ = try await link.rows("SELECT pg_notify('\(FleetSchema.channel)', '')")
     }
 
-    /// The budgets' names.
+    /// The names of all budgets.
     func budgets() async throws(DatabaseError) -> BudgetTable {
         let found = try await link.rows("SELECT name FROM ferry.host LIMIT \(BudgetTable.mostNames + 1)")
         guard found.rows.count <= BudgetTable.mostNames else {
@@ -58,14 +58,14 @@ extension FleetStore {
         return grants
     }
 
-    /// Gives back the connections of hosts of which the worker runs nothing.
+    /// Returns the worker's connections to hosts of which it runs no file.
     func release(_ worker: Int64, _ hosts: [String]) async throws(DatabaseError) {
         _ = try await link.rows(
             "SELECT ferry.release($1, string_to_array($2, ' '))",
             ["\(worker)", hosts.joined(separator: " ")])
     }
 
-    /// Starts nothing of a host for some time, on any worker.
+    /// Lets no worker start a file of a host for some time.
     func hold(_ host: String, for delay: Duration) async throws(DatabaseError) {
         _ = try await link.rows(
             "SELECT ferry.hold($1, make_interval(secs => $2))", [host, "\(min(86_400, delay.components.seconds))"])

@@ -1,9 +1,9 @@
 import FerryCore
 import FerryTerminal
 
-/// Leases: what a worker holds, takes and ends.
+/// Taking, holding and ending leases.
 extension FleetStore {
-    /// Enters this worker. Returns its identifier.
+    /// Registers this worker. Returns its identifier.
     func join(key: String, name: String) async throws(DatabaseError) -> Int64 {
         try await link.rows("SELECT ferry.join($1, $2)", [key, name]).one().number(0)
     }
@@ -11,8 +11,8 @@ extension FleetStore {
     /// The SQLSTATE of ferry.beat for a worker that ferry.tidy has removed.
     static let noSuchWorker = "P0002"
 
-    /// The heartbeat. Returns the leases that the worker holds for as long as `lasting` from now on, and the database's
-    /// time as seconds since 1970.
+    /// The heartbeat. Returns the leases that the worker holds for `lasting` from now on, and the database's time in seconds since
+    /// 1970.
     func beat(_ worker: Int64, lasting: Duration) async throws(DatabaseError) -> ([FleetLease], Double) {
         let held = try await link.rows(
             """
@@ -36,12 +36,12 @@ extension FleetStore {
         return (leases, seconds)
     }
 
-    /// Takes a lease if there is one; the next heartbeat has it.
+    /// Takes a lease. Returns false if there is none; the next heartbeat returns the lease.
     func claim(_ worker: Int64) async throws(DatabaseError) -> Bool {
         try await !link.rows("SELECT ferry.claim($1)", ["\(worker)"], as: .claim).rows.isEmpty
     }
 
-    /// The rows of a lease that have no result. A row that cannot be used has its reason in place of its request.
+    /// The rows of a lease without a result. An unusable row has the reason in place of its request.
     func rows(of lease: FleetLease, within bounds: WorkerBounds) async throws(DatabaseError) -> [FleetRow] {
         let found = try await link.rows(
             """
@@ -61,12 +61,12 @@ extension FleetStore {
         return rows
     }
 
-    /// Ends a lease. Returns false if rows of it have no result.
+    /// Ends a lease. Returns false if some of its rows have no result.
     func finish(_ worker: Int64, _ lease: Int64) async throws(DatabaseError) -> Bool {
         try await link.rows("SELECT ferry.finish($1, $2)", ["\(worker)", "\(lease)"], as: .finish).one().truth(0)
     }
 
-    /// Ends a worker: others take at once what it still has.
+    /// Ends a worker; other workers can take its leases at once.
     func leave(_ worker: Int64) async throws(DatabaseError) {
         _ = try await link.rows("SELECT ferry.leave($1)", ["\(worker)"])
     }

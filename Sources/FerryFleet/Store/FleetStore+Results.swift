@@ -3,8 +3,8 @@ import FerryTerminal
 
 /// Results: appended by workers, read by `ferry fleet results`.
 extension FleetStore {
-    /// Appends results. Those of leases that this worker no longer holds are not stored, and belong to another worker.
-    /// Returns how many were new.
+    /// Appends results. Results of leases that this worker no longer holds are not stored, because their rows belong to another
+    /// worker. Returns the number of new results.
     func append(_ results: [FleetResult]) async throws(DatabaseError) -> Int64 {
         let lines = results.map { "{\"number\":\($0.key.number),\"lease\":\($0.lease),\"line\":\($0.line)}" }
         return try await link.rows(
@@ -12,7 +12,7 @@ extension FleetStore {
         ).one().number(0)
     }
 
-    /// Lines of a batch in the order of the list, as they are stored.
+    /// Result lines of a batch as stored, in the order of the list.
     struct Page: Sendable {
         var lines: [String] = []
         /// The number of the last row.
@@ -30,7 +30,7 @@ extension FleetStore {
         var page = Page()
         for row in found.rows {
             page.last = max(page.last, try row.number(0))
-            // One line, whoever has written it.
+            // Keeps the result on one line, even if another program has written it.
             let bytes = try row.text(1).utf8.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
             page.lines.append(String(decoding: bytes, as: UTF8.self))
         }

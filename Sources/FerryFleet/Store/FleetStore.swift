@@ -1,7 +1,7 @@
 import Ferry
 import FerryCore
 
-/// The statements of a fleet. Every value that is read is checked, as others may write to the database.
+/// The statements of a fleet. Every value that is read is checked, because other programs may write to the database.
 package struct FleetStore: Sendable {
     let link: PostgresLink
 
@@ -29,7 +29,7 @@ package struct FleetStore: Sendable {
         }
     }
 
-    /// Throws for a schema that a newer version has changed: what its tables mean now is not known here.
+    /// Throws for a schema that a newer version has changed, because this version does not know the meaning of its tables.
     static func checkIsKnown(_ migrations: [String]) throws(DatabaseError) {
         let known = FleetSchema.migrations.map(\.name)
         guard migrations.allSatisfy(known.contains) else {
@@ -37,7 +37,7 @@ package struct FleetStore: Sendable {
         }
     }
 
-    /// Checks that the schema is there and has the migrations of this version.
+    /// Checks that the schema exists and has the migrations of this version.
     package func checkSchema() async throws(DatabaseError) {
         let missing: DatabaseError
         do throws(DatabaseError) {

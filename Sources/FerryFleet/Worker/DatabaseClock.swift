@@ -4,13 +4,13 @@
     import struct Foundation.Date
 #endif
 
-/// The database's clock, as of its last answer: this machine's may be wrong. Between two answers it runs as the clock of
-/// the process, which never jumps.
+/// The database's clock, as of its last answer, because this machine's clock may be wrong. Between two answers it advances with the
+/// monotonic clock of the process.
 struct DatabaseClock: Sendable {
     private var date = Date(timeIntervalSince1970: 0)
     private var readAt: Duration = .zero
 
-    /// Sets it to what the database has said.
+    /// Sets the clock to the time that the database has returned.
     mutating func set(_ seconds: Double, at now: Duration) {
         (date, readAt) = (Date(timeIntervalSince1970: seconds), now)
     }

@@ -15,7 +15,7 @@ import FerryTerminal
 /// Invariants:
 /// - The manager's list holds a row from its start until the database has its result, so a killed worker knows what it
 ///   runs and what it has not yet reported.
-/// - Files start and end without the database: only leases, results and budgets wait for it.
+/// - Files start and end without the database; only leases, results and budgets wait for it.
 /// - No transaction is open while anything is downloaded: each call is one statement.
 /// - Nothing runs after the deadline of the leases, which is counted from the moment at which the heartbeat was sent.
 /// - Heartbeats are sent one after another by one task over a connection of their own, so that they wait for no other
@@ -38,27 +38,27 @@ actor FleetWorker {
     /// The listed downloads of rows.
     private var downloads: [RowKey: Download] = [:]
     private var keys: [DownloadID: RowKey] = [:]
-    /// Those of an earlier process by their lease, until the rows of these are read.
+    /// The rows in the list of an earlier process, by lease, until the rows of the leases are read.
     private var listed: [Int64: [RowKey]]?
-    /// Delays that servers have asked for, by what their hosts' starts are counted under.
+    /// Delays that servers have requested, by the key under which their hosts' starts are counted.
     private var holds: [String: Duration] = [:]
-    /// Servers that are down or have asked to wait, and when the next attempt at them is due.
+    /// Servers that are down or have requested a pause, and when the next attempt at each is due.
     private var absent: [Origin: Duration] = [:]
-    /// Rows whose downloads wait in the list for a server, and for how long.
+    /// Rows whose downloads wait for a server, and for how long.
     private var held: [RowKey: Duration] = [:]
     private var times = WorkerTimes()
     private var counts = WorkerCounts()
     private var directories: Set<String> = []
-    /// What the starts of running rows were counted under.
+    /// The keys under which the starts of running rows were counted.
     private var startedUnder: [RowKey: String] = [:]
-    /// Rows that others have now, and that are still to be stopped.
+    /// Rows that other workers hold now, and that are still to be stopped.
     private var lost: [RowKey] = []
-    /// Hosts whose connections are still to be given back.
+    /// Hosts whose connections are still to be returned.
     private var unreleased: Set<String> = []
     private var isPausedByFence = false
     private var isStopping = false
     private var isOver = false
-    /// Notified when there is something to start or to tell the database.
+    /// Notified when there is something to start, or to send to the database.
     private let changed: AsyncEvent
     /// Notified when a heartbeat is wanted before its time.
     private let beatWanted: AsyncEvent
@@ -141,14 +141,14 @@ actor FleetWorker {
         }
     }
 
-    /// Whether the database is away, or a heartbeat is late: servers may be away for the same reason.
+    /// Whether the database is unreachable, or a heartbeat is late. Servers may be unreachable for the same reason.
     private var lacksDatabase: Bool { times.isAway || now > times.beatAt + Self.lateness }
 
     private static let lateness: Duration = .seconds(3)
 
     // MARK: Loops
 
-    /// Starts rows whenever slots, budgets and leases permit; stops those that others have.
+    /// Starts rows whenever slots, budgets and leases permit, and stops rows that other workers hold.
     private func startLoop() async {
         while !isEnding, !Task.isCancelled {
             let seen = changed.count
@@ -187,7 +187,7 @@ actor FleetWorker {
         }
     }
 
-    /// Tells the database results, and asks it for leases and budgets.
+    /// Sends results to the database, and requests leases and budgets.
     private func databaseLoop() async {
         while !isEnding, !Task.isCancelled {
             let seen = changed.count
@@ -205,7 +205,7 @@ actor FleetWorker {
 
     private static let pauseWhileAway: Duration = .seconds(1)
 
-    /// Makes statements. Returns false while the database is away; ends the run if they can never succeed.
+    /// Runs statements. Returns false while the database is unreachable, and ends the run if the statements can never succeed.
     private func attempt(_ statements: () async throws(DatabaseError) -> Void) async -> Bool {
         do throws(DatabaseError) {
             try await statements()
@@ -226,12 +226,12 @@ actor FleetWorker {
     }
 }
 
-/// What the worker tells the database, and asks it.
+/// The worker's exchange with the database.
 extension FleetWorker {
     /// The number of results in one statement.
     private static let mostResults = 500
 
-    /// Joins the fleet, and goes on with what an earlier process of this worker has left.
+    /// Joins the fleet, and continues with the rows that an earlier process of this worker has left.
     private func begin(key: String) async throws {
         self.key = key
         while true {
@@ -295,7 +295,7 @@ extension FleetWorker {
         return machine.isEmpty ? .seconds(1) : .milliseconds(200)
     }
 
-    /// Sends a heartbeat, and takes over what it answers.
+    /// Sends a heartbeat, and records the leases in its answer.
     private func beat() async throws(DatabaseError) {
         let sent = now
         let answer: (leases: [FleetLease], seconds: Double)
@@ -323,7 +323,7 @@ extension FleetWorker {
         changed.notify()
     }
 
-    /// Gives back connections to hosts of which nothing runs or waits.
+    /// Returns connections to hosts without running or waiting rows.
     private func release() async throws(DatabaseError) {
         guard now >= times.releaseAt else { return }
         times.releaseAt = now + .seconds(5)
@@ -334,8 +334,8 @@ extension FleetWorker {
         unreleased.subtract(hosts)
     }
 
-    /// Takes a lease while too few rows wait, which the next heartbeat answers, and reads the rows of leases. Returns
-    /// whether there is one.
+    /// Takes a lease while too few rows wait, which the next heartbeat confirms, and reads the rows of leases. Returns whether
+    /// there is a lease.
     private func takeLeases() async throws(DatabaseError) -> Bool {
         let ahead = Double(plan.ahead.components.seconds) * times.rowsPerSecond
         let rows = max(plan.parallel, Int(min(ahead, 1e6)))
@@ -397,11 +397,11 @@ extension FleetWorker {
 extension FleetWorker {
     /// The member of a download's user info that names its row and lease.
     private static let mark = "fleet"
-    /// The attempts at a file that something else holds.
+    /// The maximum number of attempts at a file that is in use elsewhere.
     private static let mostConflicts = 5
 
-    /// Finds the rows in the list of an earlier process, none of which runs yet. What belongs to another worker now leaves
-    /// the list, its part file stays.
+    /// Finds the rows in the list of an earlier process, none of which runs yet. Downloads whose rows belong to another worker now
+    /// are removed from the list; their part files stay.
     private func findListed() async throws(DownloadError) {
         var found: [Int64: [RowKey]] = [:]
         let held = Set(machine.unread.map(\.number))
@@ -418,8 +418,8 @@ extension FleetWorker {
         listed = found
     }
 
-    /// Enters what was found in the list: what has ended is reported; what has not waits, and goes on as a start of its
-    /// host's budget.
+    /// Adds the rows that were found in the list. Ended ones are reported; the others wait, and resume as starts of their host's
+    /// budget.
     private func adopt(_ listed: [Int64: [RowKey]]) async throws(DatabaseError) {
         for lease in machine.unread {
             var ended: [RowKey: FleetResult] = [:]
@@ -473,8 +473,8 @@ extension FleetWorker {
         }
     }
 
-    /// Creates the directories of files, and returns the requests whose directories are there. A directory that cannot be
-    /// used, as that of a mount that is gone, is no property of a row: the others wait.
+    /// Creates the directories of files, and returns the requests whose directories exist. An unusable directory, for example of a
+    /// missing mount, is not the fault of a row, so the other rows wait.
     private func prepared(
         _ requests: [DownloadRequest], _ rows: [FleetRow]
     ) async -> ([DownloadRequest], [FleetRow]) {
@@ -499,10 +499,10 @@ extension FleetWorker {
         directories.insert(directory)
     }
 
-    /// The time between two attempts where a disk or a directory takes nothing.
+    /// The time between two attempts while a disk or a directory cannot be written to.
     private static let patience: Duration = .seconds(60)
 
-    /// The time between two attempts where something else holds the file.
+    /// The time between two attempts while the file is in use elsewhere.
     private static let timeToLetGo: Duration = .seconds(15)
 
     /// The longest time between two attempts, unless a server asks for more.
@@ -511,12 +511,12 @@ extension FleetWorker {
     /// The time between two attempts while neither servers nor the database can be reached.
     private static let timeToReconnect: Duration = .seconds(5)
 
-    /// Downloads that wait for longer in the list give their slots back.
+    /// Downloads that wait longer than this in the list return their slots.
     private static let shortWait: Duration = .seconds(2)
 
     /// Lets a running row wait for another attempt.
     ///
-    /// - Parameter message: Is reported once in that time; `nil` for nothing.
+    /// - Parameter message: Reported once in that time; `nil` for no message.
     private func wait(_ key: RowKey, _ setback: LeaseMachine.Setback, _ delay: Duration, _ message: Reason? = nil) {
         if let message, now >= times.complainAt {
             times.complainAt = now + Self.patience
@@ -572,7 +572,7 @@ extension FleetWorker {
         changed.notify()
     }
 
-    /// Returns why a row waits whose download has failed, and for how long; `nil` if it has ended.
+    /// Returns why and for how long a row waits after its download has failed; `nil` if the row has ended.
     private func setback(of download: Download, _ key: RowKey) -> (LeaseMachine.Setback, Duration)? {
         guard case .failed(let error) = download.status.state else { return nil }
         // Not a property of the row: the whole list would fail.
@@ -609,7 +609,7 @@ extension FleetWorker {
         }
     }
 
-    /// The error of the last attempt as one of all attempts.
+    /// Returns the error of the last attempt as the error of all attempts.
     private static func summed(_ error: DownloadError, attempts: Int?) -> DownloadError {
         guard let attempts, attempts > 1, error.phrase?.key == .gaveUpOnce, let reason = error.phrase?.arguments.first
         else { return error }
@@ -618,7 +618,7 @@ extension FleetWorker {
             underlying: error.underlying, recovery: error.recovery)
     }
 
-    /// Gives back what a running row has of its host's budget.
+    /// Returns a running row's share of its host's budget.
     private func free(_ key: RowKey) {
         if let host = startedUnder.removeValue(forKey: key) { gate.ended(host) }
     }
@@ -645,7 +645,7 @@ extension FleetWorker {
         return FleetResult(key: key, lease: lease, line: line.text)
     }
 
-    /// The result of a row that is no request.
+    /// The result of a row that is not a valid request.
     private func unusable(_ row: FleetRow) -> FleetResult {
         failure(row, DownloadError(.invalidRequest, row.problem ?? "it has no usable URL", recovery: .needsUser))
     }
@@ -675,7 +675,7 @@ extension FleetWorker {
 
     // MARK: Leaving the list
 
-    /// Takes rows out of the list: those that are reported, and those that another worker has.
+    /// Removes rows from the list that are reported, or that another worker holds.
     private func forget(_ rows: [RowKey]) async {
         let gone = rows.compactMap { key -> Download? in
             guard let download = downloads.removeValue(forKey: key) else { return nil }
@@ -685,8 +685,8 @@ extension FleetWorker {
         _ = await gone.concurrently { await Self.leave($0) }
     }
 
-    /// Removes a download from the list. A part file stays, for another attempt or another worker; not that of an upload,
-    /// which is in this worker's own directory.
+    /// Removes a download from the list. A part file stays for another attempt or another worker, except the part file of an
+    /// upload, which is in this worker's own directory.
     private static func leave(_ download: Download) async {
         if download.request.uploadTo != nil {
             try? await download.cancel()
@@ -700,7 +700,7 @@ extension FleetWorker {
         }
     }
 
-    /// Stops the rows that others have.
+    /// Stops the rows that other workers hold.
     private func stopLost() async {
         while !lost.isEmpty {
             let rows = lost
@@ -709,7 +709,7 @@ extension FleetWorker {
         }
     }
 
-    /// Lets rows wait here whose downloads wait in the list for a server.
+    /// Moves rows whose downloads wait for a server back to the worker's queue, so that they take no slots.
     private func pauseHeld() async {
         for (key, delay) in held {
             held[key] = nil
@@ -719,7 +719,7 @@ extension FleetWorker {
         }
     }
 
-    /// Stops everything when the leases may have ended, and goes on with what is still held when they have not.
+    /// Stops everything when the leases may have expired, and resumes the rows that are still held once the leases are confirmed.
     private func fence() async {
         let isFenced = machine.isFenced(at: now)
         if isFenced, !isPausedByFence, !downloads.isEmpty {
@@ -736,9 +736,9 @@ extension FleetWorker {
 
 /// Metrics.
 extension FleetWorker {
-    /// What this worker holds and has done.
+    /// Returns the state and counts of this worker.
     ///
-    /// - Parameter meter: That of its connections.
+    /// - Parameter meter: The meter of its connections.
     func reading(_ meter: FleetMeter) -> WorkerReading {
         let now = now
         return WorkerReading(

@@ -1,10 +1,10 @@
 import FerryCore
 import FerryTerminal
 
-/// What the user of a worker lets the database ask for, whoever may write to it: where files are put, and where they come
-/// from. A row beyond it is no request.
+/// The limits that a worker's user sets for the database, because other programs may write to it: the places of files, and their
+/// sources. A row outside these limits is refused.
 struct WorkerBounds: Sendable, Hashable {
-    /// The place of all files.
+    /// The place of the files.
     enum Place: Sendable, Hashable {
         /// A directory of this machine, without `.` and `..`.
         case directory(String)
@@ -16,8 +16,8 @@ struct WorkerBounds: Sendable, Hashable {
     /// Whether rows may be objects of stores, which are requested with the worker's keys.
     var allowsObjects = false
 
-    /// The directory below which files are put without following a symbolic link: whoever writes to the database chooses the
-    /// path, and a link in it would lead elsewhere. `nil` where any directory is allowed, and for objects.
+    /// The directory below which files are written without following symbolic links. The database chooses the path, and a link in
+    /// it would lead elsewhere. `nil` if any directory is allowed, and for objects.
     var root: String? {
         guard case .directory(let directory) = place, directory != "/" else { return nil }
         return directory

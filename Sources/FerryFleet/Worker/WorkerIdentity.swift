@@ -16,8 +16,8 @@ import FerryTerminal
     import Glibc
 #endif
 
-/// The state directory of a worker, held by one process at a time: by the key in it the database knows the worker again,
-/// so that a process that is started again goes on with the leases of the one that was killed.
+/// The state directory of a worker, held by one process at a time: the database recognises the worker by the key in it, so that a
+/// restarted process continues with the leases of a killed one.
 final class WorkerIdentity: Sendable {
     /// Absolute; the catalogue is in it.
     let directory: String

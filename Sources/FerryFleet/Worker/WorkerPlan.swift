@@ -1,26 +1,26 @@
 import Ferry
 import FerryCore
 
-/// What `ferry work` was asked for.
+/// The plan of `ferry work`, from its arguments.
 struct WorkerPlan: Sendable {
     /// How the files are downloaded; its list is in the worker's state directory.
     var configuration: DownloadManager.Configuration
-    /// The directory of files that are to be uploaded.
+    /// The directory of files to upload.
     var staging: String
-    /// What all requests share. Each is one attempt: the worker makes the next one.
+    /// The values that all requests share. Each request is one attempt; the worker makes further attempts.
     var template: DownloadRequest
-    /// What the database may ask for.
+    /// The limits for requests from the database.
     var bounds: WorkerBounds
     /// The name in `ferry.worker`.
     var name: String
-    /// The maximum number of failed attempts of a row in a row, without progress, that another one follows.
+    /// The maximum number of retries of a row after consecutive attempts without progress.
     var retries: Int
     /// How long leases are held after the last heartbeat.
     var lease: Duration
-    /// The work that is taken ahead, as time at the worker's speed.
+    /// The amount of work that is leased in advance, as time at the worker's speed.
     var ahead: Duration
     var endsWhenDone: Bool
-    /// Whether the exit code says nothing of rows that have failed.
+    /// Whether failed rows do not affect the exit code.
     var allowsFailures: Bool
     /// Whether each failure is reported.
     var isVerbose: Bool
@@ -28,7 +28,7 @@ struct WorkerPlan: Sendable {
     var parallel: Int { configuration.maxConcurrentDownloads }
     /// The time between two heartbeats.
     var beatInterval: Duration { min(.seconds(10), lease / 3) }
-    /// Nothing runs in the last part of a lease: the time that it takes to stop.
+    /// The last part of a lease, in which nothing runs, because stopping takes time.
     var margin: Duration { min(.seconds(60), lease / 5) }
 
     /// The request of a row that is downloaded from `sources`.

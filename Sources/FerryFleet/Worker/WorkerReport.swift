@@ -1,7 +1,7 @@
 import FerryCore
 import FerryTerminal
 
-/// What a worker prints, on standard error.
+/// Prints the messages of a worker on standard error.
 struct WorkerReport: Sendable {
     let console: Console
 
@@ -9,7 +9,7 @@ struct WorkerReport: Sendable {
     func failed(_ error: DatabaseError) { message(error.reason) }
 }
 
-/// The ends of a worker's files.
+/// The numbers of a worker's ended files.
 struct WorkerCounts: Sendable {
     var completed = 0
     var failed = 0
@@ -20,29 +20,29 @@ struct WorkerCounts: Sendable {
     var exitCode: ExitCode { interruption ?? ExitCode.combine(codes) }
 }
 
-/// When the database was told or asked what, and how fast rows end.
+/// The times of the worker's statements, and the rate at which rows end.
 struct WorkerTimes: Sendable {
-    /// The next heartbeat.
+    /// The time of the next heartbeat.
     var beatAt: Duration = .zero
-    /// The next search for a lease, after there was none.
+    /// The time of the next search for a lease, after there was none.
     var claimAt: Duration = .zero
-    /// When a lease was taken that no heartbeat has answered yet.
+    /// When a lease was taken that no heartbeat has confirmed yet.
     var claimedAt: Duration?
     var releaseAt: Duration = .zero
     var budgetsAt: Duration = .zero
     var tidyAt: Duration = .seconds(30)
-    /// The next report of a disk or a directory that takes nothing.
+    /// The time of the next report of a disk or a directory that cannot be written to.
     var complainAt: Duration = .zero
-    /// Whether the last statement failed for want of the database.
+    /// Whether the last statement failed because the database was unreachable.
     var isAway = false
-    /// Ended rows in a second, a mean of the last minute.
+    /// Ended rows per second, as a mean over the last minute.
     private(set) var rowsPerSecond = 0.0
     private var ended = 0
     private var since: Duration = .zero
 
     mutating func countEnd() { ended += 1 }
 
-    /// Takes the rows that have ended since the last call into the mean.
+    /// Adds the rows that have ended since the last call to the mean.
     mutating func measure(at now: Duration) {
         let seconds = Double((now - since).components.seconds)
         guard seconds >= 2 else { return }

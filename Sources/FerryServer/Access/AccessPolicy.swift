@@ -4,8 +4,8 @@ public import HTTPTypes
 
 /// The conditions that a request must meet before it is processed.
 ///
-/// Any web page can send requests to loopback, and DNS rebinding makes them look same-site. A request over TCP
-/// therefore needs a `Host` of this daemon, no foreign `Origin`, a token, and JSON as its content type. Pure.
+/// Any web page can send requests to loopback, and DNS rebinding makes them look same-site. A request over TCP therefore needs this
+/// daemon's `Host`, no foreign `Origin`, a token, and JSON as its content type. Pure.
 public struct AccessPolicy: Sendable, Hashable {
     /// The TCP port of the daemon.
     public var port: Int
@@ -17,21 +17,21 @@ public struct AccessPolicy: Sendable, Hashable {
         public var method: HTTPRequest.Method
         /// The request target, as sent.
         public var target: String
-        /// Every `Host` that was sent.
+        /// The values of all `Host` fields.
         public var hosts: [String]
-        /// Every `Origin` that was sent.
+        /// The values of all `Origin` fields.
         public var origins: [String] = []
-        /// Every `Sec-Fetch-Site` that was sent.
+        /// The values of all `Sec-Fetch-Site` fields.
         public var sites: [String] = []
         /// Whether a browser navigates to the page: `Sec-Fetch-Mode: navigate` and `Sec-Fetch-Dest: document`.
         public var isNavigation = false
-        /// Every `Content-Type` that was sent.
+        /// The values of all `Content-Type` fields.
         public var contentTypes: [String] = []
         /// Whether the request came over the Unix socket, whose clients have the rights of its user.
         public var isLocal = false
         /// The session that the request's header names; `nil` without that header.
         public var session: String?
-        /// Whether the request carries a valid token, or the code of a link to the content that it requests.
+        /// Whether the request carries a valid token, or the code of a link to the requested content.
         public var hasToken = false
 
         public init(method: HTTPRequest.Method, target: String, hosts: [String]) {
@@ -41,19 +41,19 @@ public struct AccessPolicy: Sendable, Hashable {
         }
     }
 
-    /// The target of a request's path.
+    /// What the path of a request identifies.
     package enum Resource: Sendable, Hashable {
         /// The web page and its assets, which are public and contain no data.
         case page
-        /// The daemon's metrics, over the Unix socket; over TCP they have a port of their own.
+        /// The daemon's metrics, over the Unix socket; over TCP they have their own port.
         case metrics
         case api(Route.Match)
     }
 
-    /// Returns the problem that a request is refused with; `nil` if it is allowed.
+    /// Returns the problem with which a request is refused; `nil` if the request is allowed.
     package func refusal(_ origin: RequestOrigin, to resource: Resource) -> Problem? {
         if !origin.isLocal, let problem = outside(origin, to: resource) { return problem }
-        // An absolute-form target may name another host than `Host`; asterisk and authority forms have no resource.
+        // An absolute-form target may name a host other than `Host`; asterisk-form and authority-form targets identify no resource.
         guard origin.target.utf8.first == UInt8(ascii: "/") else {
             return Problem(.badRequest, "The target of the request must be a path.")
         }
@@ -79,7 +79,7 @@ public struct AccessPolicy: Sendable, Hashable {
                     "Only the session default is available over TCP. Use the Unix socket for others.")
             }
         case .api(.none): break
-        // The responder answers these with the allowed methods.
+        // The responder answers with the allowed methods.
         case .api(.wrongMethod): return nil
         }
         if origin.method != .get, origin.method != .head, !isJSON(origin.contentTypes) {
@@ -113,7 +113,7 @@ public struct AccessPolicy: Sendable, Hashable {
 
     private var names: [String] { ["127.0.0.1", "localhost", "[::1]"] }
 
-    /// The accepted values of `Host`: the names of loopback, with the port.
+    /// The accepted values of `Host`: the names of loopback with the port.
     public var hosts: [String] {
         names.map { "\($0):\(port)" } + (port == 80 ? names : [])
     }
@@ -121,8 +121,8 @@ public struct AccessPolicy: Sendable, Hashable {
     /// The accepted values of `Origin`.
     public var origins: [String] { hosts.map { "http://\($0)" } }
 
-    /// Whether a text can be an origin (RFC 6454 §6.2): a scheme, a host and perhaps a port, or `null`, which pages of
-    /// local files have.
+    /// Whether a text can be an origin (RFC 6454 §6.2): a scheme, a host and optionally a port, or `null`, the origin of local
+    /// files.
     static func isOrigin(_ text: String) -> Bool {
         if text == "null" { return true }
         let parts = text.split(at: ":", maxSplits: 1, omittingEmptySubsequences: false)

@@ -1,16 +1,16 @@
 package import FerryCore
 
-/// The users of this machine whose processes may connect: the daemon's own and root, and those that a setting adds.
+/// The users of this machine whose processes may connect: the daemon's user, root, and the users that a setting adds.
 ///
-/// In a user namespace the system reports one number for all users that have none there. That number identifies
-/// nobody, so its connections are admitted only where every user's are. Pure.
+/// In a user namespace, the system reports the overflow ID for all users without an ID there. It does not identify a user, so its
+/// connections are admitted only if every user is admitted. Pure.
 package struct AdmittedUsers: Sendable, Hashable {
-    /// The number for all users without one in this user namespace; `nil` if every user has one.
+    /// The overflow ID, which stands for all users without an ID in this user namespace; `nil` if every user has one.
     private let unmapped: UInt32?
     private let own: UInt32
     private var isEveryone = false
     private var numbers: Set<UInt32> = []
-    /// Numbers that the admitted users may give to processes in their containers (subuid(5)).
+    /// The user IDs that the admitted users may give to processes in their containers (subuid(5)).
     private var subordinates: [Range<UInt32>] = []
 
     /// Every user of the machine.
@@ -20,19 +20,19 @@ package struct AdmittedUsers: Sendable, Hashable {
         return users
     }()
 
-    /// The daemon's user and root, who can read that user's secrets anyway.
+    /// Admits the daemon's user, and root, who can read that user's secrets anyway.
     package init(own: UInt32, unmapped: UInt32? = UserNamespace.unmapped) {
         (self.own, self.unmapped) = (own, unmapped)
         numbers = [0, own]
     }
 
-    /// The daemon's user, root, and others by name or number, all with their containers; `all` admits everybody.
+    /// Admits the daemon's user, root, and others by name or user ID, all including their containers; `all` admits every user.
     ///
     /// - Parameters:
     ///   - subordinates: The text of `/etc/subuid`.
-    ///   - accounts: Finds users by name and names by number.
+    ///   - accounts: Looks up user IDs by name, and names by user ID.
     ///
-    /// Throws for a name that no user has.
+    /// Throws for the name of an unknown user.
     package init(
         own: UInt32, others: [String], subordinates: String, unmapped: UInt32? = UserNamespace.unmapped,
         accounts: any UserAccounts = SystemAccounts()
@@ -60,8 +60,8 @@ package struct AdmittedUsers: Sendable, Hashable {
         }
     }
 
-    /// Whether a connection of this peer is served. Without a report of the system other checks decide; the peer of a
-    /// closed connection expects no response.
+    /// Whether a connection from this peer is served. If the system does not report socket owners, other checks decide. The peer of
+    /// a closed connection expects no response.
     package func admits(_ peer: LoopbackPeer) -> Bool {
         if isEveryone { return true }
         switch peer {
@@ -72,14 +72,14 @@ package struct AdmittedUsers: Sendable, Hashable {
         }
     }
 
-    /// Whose requests an admitted connection has, of the user that the system has reported.
+    /// Returns the claimant of an admitted connection's requests, from the user that the system has reported.
     func claimant(_ user: UInt32?) -> Portions.Claimant {
         let hasOthers = isEveryone || !subordinates.isEmpty || !numbers.isSubset(of: [0, own])
         guard let user else { return hasOthers ? .other(nil) : .own }
         return user == own || user == 0 ? .own : .other(user)
     }
 
-    /// Whether the system's report of users is needed.
+    /// Whether the user of each connection must be known.
     var needsPeers: Bool { !isEveryone }
 }
 

@@ -1,13 +1,13 @@
 import Synchronization
 
-/// A limit on the bytes that all request bodies hold together.
+/// A limit on the memory for all request bodies together, in bytes.
 final class BodyBudget: Sendable {
     private let held: Mutex<Portions>
 
-    /// - Parameter mostOfOther: The bytes of one other user, where any is admitted.
+    /// - Parameter mostOfOther: The maximum number of bytes for one other user, where other users are admitted.
     init(_ most: Int, ofOther mostOfOther: Int = 0) { held = Mutex(Portions(most, ofOther: mostOfOther)) }
 
-    /// The bytes of one body, returned to the budget at the end of the share's life.
+    /// The bytes of one body, which return to the budget at the end of the share's lifetime.
     struct Share: ~Copyable, Sendable {
         private let budget: BodyBudget
         private let claimant: Portions.Claimant
@@ -43,7 +43,7 @@ final class BodyBudget: Sendable {
     var bytes: Int { held.withLock { $0.held } }
 }
 
-/// Separate budgets for TCP and for the Unix socket, so that clients of one cannot exhaust the other's.
+/// Separate budgets for TCP and for the Unix socket, so that clients of one cannot exhaust the budget of the other.
 struct BodyBudgets: Sendable {
     private let local: BodyBudget
     let remote: BodyBudget

@@ -3,16 +3,15 @@ import Synchronization
 
 /// The pipeline event that closes a connection.
 public enum ConnectionEviction: Sendable, Hashable {
-    /// Too many connections have presented no token.
+    /// There are too many connections without a token.
     case crowded
     /// The connection's token was withdrawn.
     case withdrawn
 }
 
-/// The open TCP connections and the token that each has presented.
-///
-/// The number of unauthenticated connections is limited: a new one evicts the oldest, so that idle connections cannot
-/// block the page. When a token is withdrawn, its connections are closed, event streams included.
+/// The open TCP connections and the token that each has presented.  The number of unauthenticated connections is limited: a new
+/// connection evicts the oldest one, so that idle connections cannot block the page. When a token is withdrawn, its connections are
+/// closed, including event streams.
 final class ConnectionTable: Sendable {
     private enum Standing {
         /// No token so far; the payload numbers connections in the order of arrival.
@@ -62,7 +61,7 @@ final class ConnectionTable: Sendable {
     func identify(_ channel: any Channel, token: String) {
         state.withLock { state in
             let id = ObjectIdentifier(channel)
-            // A connection evicted in the meantime is closed once its response is written, or earlier.
+            // A connection that was evicted meanwhile is closed once its response is written, or earlier.
             guard let connection = state.connections[id] else { return }
             if case .unknown = connection.standing { state.unknownCount -= 1 }
             state.connections[id] = (channel, .known(token: token))

@@ -1,10 +1,10 @@
 import FerryCore
 import Synchronization
 
-/// Links to the contents of downloads, for browsers: a browser that saves a file sends no token with its request.
+/// Links to the contents of downloads, for browsers, which send no token with the request when they save a file.
 ///
-/// A link has 128 random bits and opens one download's content, for an hour and as long as its token is valid: a browser may
-/// request a part of the file again after a break.
+/// A link has 128 random bits and gives access to one download's content for an hour, as long as its token is valid. It can be used
+/// repeatedly, because a browser may request a part of the file again after an interruption.
 final class ContentLinks: Sendable {
     private static let lifetime: Duration = .seconds(3600)
     /// The maximum number of valid links; a new one replaces the oldest.
@@ -18,12 +18,12 @@ final class ContentLinks: Sendable {
     }
     private let links = Mutex<[Link]>([])
 
-    /// What a valid link stands for: the token that it was made with, `nil` over the Unix socket.
+    /// What a valid link grants. `token` is the identifier of the token that created the link; `nil` over the Unix socket.
     struct Grant: Sendable, Hashable { let token: String? }
 
     init() {}
 
-    /// Returns the code of a new link. `now` is monotonic.
+    /// Creates a link and returns its code. `now` is monotonic.
     func make(for id: DownloadID, token: String?, at now: Duration) -> String {
         let link = Link(code: RandomText.hex(bytes: 16), id: id, token: token, until: now + Self.lifetime)
         links.withLock { links in
@@ -34,8 +34,8 @@ final class ContentLinks: Sendable {
         return link.code
     }
 
-    /// Returns the grant of a link to this download; `nil` if it is no valid link. Compares all links, so that the timing
-    /// reveals nothing.
+    /// Returns the grant of a link to this download; `nil` if the link is not valid. Compares all links, so that the timing reveals
+    /// nothing.
     func grant(of code: String, for id: DownloadID, at now: Duration) -> Grant? {
         links.withLock { links in
             var found: Grant?

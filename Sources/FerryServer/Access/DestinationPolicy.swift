@@ -25,11 +25,10 @@ package struct DestinationPolicy: Sendable {
 
     package init(allowed: [String]) { self.allowed = allowed }
 
-    /// `PATH_MAX`, as no system opens longer paths. It bounds the work of checking each component.
+    /// `PATH_MAX`, because no system opens longer paths. It bounds the work of checking each component.
     static let mostBytes = 4096
 
-    /// Returns the destination that a request means, and the allowed directory that opening it may not leave; `nil`
-    /// for no such limit.
+    /// Returns the destination of a request, and the allowed directory in which it must be opened; `nil` for no such limit.
     ///
     /// Throws `invalidRequest` for a location that is not allowed. The path may change before the download runs:
     /// ``FerryEngine/FileSystem/confined(to:)`` then enforces `root`.

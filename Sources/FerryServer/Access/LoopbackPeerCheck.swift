@@ -2,23 +2,23 @@ import Ferry
 import FerryAPI
 import NIOCore
 
-/// Reads nothing from a loopback connection until its peer is known to be an admitted user; closes those of other users
-/// unread, unless they are told why. Where every user of the machine may ask, all are admitted.
+/// Reads nothing from a loopback connection until its peer is known to be an admitted user. Closes connections of other users
+/// unread, unless the reason is to be sent to them. Where every user of the machine may connect, all are admitted.
 final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = Any
     typealias OutboundIn = Any
 
     /// The pipeline event sent when the peer is admitted, before anything is read.
     struct Admitted: Sendable {
-        /// `nil` if the system was not asked.
+        /// `nil` if the peer was not looked up.
         let peer: LoopbackPeer?
     }
 
-    /// The pipeline event sent when another user's peer is to be told why it is refused: its request is answered with
-    /// this problem, whatever it is.
+    /// The pipeline event sent when another user's connection is to receive the reason for its refusal: any request on it is
+    /// answered with this problem.
     struct TurnedAway: Sendable { let problem: Problem }
 
-    /// Returns what a peer that is not admitted is told; `nil` closes its connection unread.
+    /// Returns the problem for a peer that is not admitted; `nil` closes its connection unread.
     typealias Refusal = @Sendable (LoopbackPeer) -> Problem?
 
     private enum State { case new, asking, reading, refused }
@@ -27,7 +27,7 @@ final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReadWanted = false
     private let users: AdmittedUsers
     private let peers: LoopbackPeers
-    /// Whether the system is asked for the peer even if all users are admitted.
+    /// Whether the peer is looked up even if all users are admitted.
     private let mustKnow: Bool
     private let refusal: Refusal
 
@@ -99,11 +99,11 @@ final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     }
 }
 
-/// The user that owns the other end of a loopback connection.
+/// The owner of the other end of a loopback connection.
 package enum LoopbackPeer: Sendable, Hashable {
     /// An open socket of this user.
     case user(UInt32)
-    /// No open socket has that end: it was closed, or belongs to another network namespace.
+    /// No open socket at that end: it was closed, or is in another network namespace.
     case absent
     /// The system does not report socket owners.
     case unknowable

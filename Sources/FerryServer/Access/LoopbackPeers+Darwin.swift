@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-    /// Finds the user of a loopback connection. Darwin reports it to root only, so the token decides alone.
+    /// Looks up the user of a loopback connection. Darwin reports it only to root, so only the token decides.
     package final class LoopbackPeers: Sendable {
         package init(usesDiagnosis: Bool = true) {}
 

@@ -8,8 +8,8 @@
     #endif
     import Synchronization
 
-    /// Finds the user of a loopback connection: with a sock_diag(7) query for that socket, or from /proc/net if the
-    /// kernel does not support such queries.
+    /// Looks up the user of a loopback connection with a sock_diag(7) query for its socket, or from /proc/net if the kernel does
+    /// not support such queries.
     package final class LoopbackPeers: Sendable {
         private enum Source {
             /// A netlink socket, and the sequence number of the last query.
@@ -46,8 +46,8 @@
             return SocketTable.peer(of: connection)
         }
 
-        /// Returns `nil` if there is no such socket, or if a test query for a connection from port 0 does not report
-        /// that none exists.
+        /// Returns `nil` if such a socket cannot be opened, or if a test query for a connection from port 0 does not report that
+        /// none exists.
         private static func diagnosis() -> Source? {
             let protocolNumber: Int32 = 4  // NETLINK_SOCK_DIAG
             let descriptor = socket(AF_NETLINK, ferry_SOCK_RAW | ferry_SOCK_CLOEXEC, protocolNumber)

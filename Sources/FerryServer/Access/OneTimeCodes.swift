@@ -2,10 +2,10 @@ import Synchronization
 
 /// One-time sign-in codes for the page: created over the Unix socket, exchanged over TCP for a token.
 ///
-/// A code has 128 random bits and expires after a minute by default. It cannot be guessed at any rate, so wrong codes need no
-/// rate limit, which would also lock out the right one.
+/// A code has 128 random bits and expires after a minute by default. It cannot be guessed at any request rate. So wrong codes need
+/// no rate limit, which would block the right code too.
 package final class OneTimeCodes: Sendable {
-    /// The validity period of a code that is given no other.
+    /// The default lifetime of a code.
     package static let standardLifetime: Duration = .seconds(60)
     private let lifetime: Duration
     /// The maximum number of valid codes; a new one replaces the oldest.

@@ -9,7 +9,7 @@ import NIOCore
     import Glibc
 #endif
 
-/// Admits only one user's processes to a Unix socket; closes other connections before anything is read.
+/// Admits only one user's processes to a Unix socket, and closes other connections before anything is read.
 ///
 /// The permissions of the socket's directory already exclude other users; this check still holds if they are relaxed.
 final class PeerCheck: ChannelInboundHandler, RemovableChannelHandler {
@@ -20,7 +20,7 @@ final class PeerCheck: ChannelInboundHandler, RemovableChannelHandler {
     static let mostEarly = 64
 
     private let user: UInt32
-    /// The number of all users that have none in this user namespace.
+    /// The overflow ID, which stands for all users without an ID in this user namespace.
     private let unmapped: UInt32?
     private var isKnown = false
     private var early: [NIOAny] = []

@@ -1,9 +1,9 @@
-/// What there is a bounded amount of, as places of readers or bytes of pages, and who holds it. Pure.
+/// The shares of a limited resource, such as readers or bytes of pages, by claimant. Pure.
 ///
-/// Other users, whom the settings of the gateway admit, may dawdle for as long as they like: each may hold a part, and all of
-/// them together leave a quarter for the daemon's own user.
+/// Other users, whom the gateway's settings admit, can be arbitrarily slow. Each of them may hold only a part, and all of them
+/// together leave a quarter to the daemon's own user.
 struct Portions: Sendable {
-    /// Whose request takes a portion.
+    /// The user whose request takes a share.
     enum Claimant: Sendable, Hashable {
         /// The daemon's own user, or root.
         case own
@@ -12,7 +12,7 @@ struct Portions: Sendable {
     }
 
     private let most: Int
-    /// The most that one other user may hold, and all of them together.
+    /// The maximum amount for one other user, and, below, for all other users together.
     private let mostOfOther: Int
     private let mostOfOthers: Int
     private(set) var held = 0
@@ -24,7 +24,7 @@ struct Portions: Sendable {
 
     var hasRoom: Bool { held < most }
 
-    /// Takes an amount. Returns whether it is there for this claimant.
+    /// Takes an amount. Returns false if that much is not available to this claimant.
     mutating func take(_ amount: Int, for claimant: Claimant) -> Bool {
         guard amount <= most - held else { return false }
         if claimant != .own {

@@ -2,17 +2,17 @@ package import FerryAPI
 import FerryCore
 import HTTPTypes
 
-/// The conditions that a request to the gateway, or for the metrics, must meet before it is read.
+/// The conditions that a request to the gateway, or for the metrics, must meet before it is processed.
 ///
-/// Their clients are programs, which send no `Origin`: every page in a browser is refused, and so is a host name that is
-/// not of loopback, which a page could have led here (DNS rebinding). Pure.
+/// The clients are programs, which send no `Origin`. So every page in a browser is refused, and so is every host name outside
+/// loopback, which a page could have pointed here (DNS rebinding). Pure.
 package struct ProgramAccess: Sendable, Hashable {
-    /// The TCP port that it came to.
+    /// The TCP port at which the request arrived.
     package var port: Int
 
     package init(port: Int) { self.port = port }
 
-    /// Returns the problem that a request is refused with; `nil` if it is allowed.
+    /// Returns the problem with which a request is refused; `nil` if the request is allowed.
     package func refusal(_ request: AccessPolicy.RequestOrigin) -> Problem? {
         let hosts = AccessPolicy(port: port).hosts
         guard request.hosts.count == 1, hosts.contains(request.hosts[0].lowercased()) else {

@@ -1,23 +1,24 @@
 import Crypto
 public import FerryCore
 
-/// A token that the clients of one interface share, as a digest: that of a door, or of the metrics.
+/// A token that the clients of one interface share, such as a door or the metrics. Stored as a digest.
 public struct SharedToken: Sendable {
     private let digest: [UInt8]
-    /// The token, if it was made by this start of the daemon; to be shown once.
+    /// The token, if this start of the daemon generated it; to be shown once.
     public let made: String?
 
     /// The maximum length of a token, or of the path of its file.
     static let mostBytes = 4096
 
-    /// Whether a text can be the setting.
+    /// Whether a text is a valid value of the setting.
     static func isUsable(_ text: String) -> Bool {
         (1...mostBytes).contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
     }
 
-    /// The token of the settings: a text, a file after `@`, or else one that is made and kept in the file at `path`.
+    /// Reads the token that the setting gives: a text, or a file after `@`. Without a setting, the token is generated and kept in
+    /// the file at `path`.
     ///
-    /// Throws `invalidRequest` if the named file is not private or has no token, and errors of ``kept(in:)``.
+    /// Throws `invalidRequest` if the named file is not private or has no token, and the errors of ``kept(in:)``.
     public static func read(_ setting: String?, else path: String) throws(DownloadError) -> SharedToken {
         guard let setting else { return try kept(in: path) }
         guard let file = setting.dropping(prefix: "@") else { return SharedToken(setting) }
@@ -34,9 +35,9 @@ public struct SharedToken: Sendable {
         made = isMade ? token : nil
     }
 
-    /// Reads the token that an earlier start has made; makes one where there is none.
+    /// Reads the token that an earlier start generated; generates one if there is none.
     ///
-    /// Throws `disk` if the file cannot be written, so that a token that nobody can look up is not used.
+    /// Throws `disk` if the file cannot be written, because nobody could look up the token.
     private static func kept(in path: String) throws(DownloadError) -> SharedToken {
         let file = PrivateFile(path, most: mostBytes)
         if let token = file.read()?.trimmedText,

@@ -42,7 +42,7 @@ package struct SignInFile: Sendable, Hashable {
 
     private static let ending = ".html"
 
-    /// The address consists of a loopback host, a port and hexadecimal digits, so nothing needs escaping.
+    /// The address consists of a loopback host, a port and hexadecimal digits, so it needs no escaping.
     private static func document(leadingTo address: String) -> String {
         """
         <!doctype html>

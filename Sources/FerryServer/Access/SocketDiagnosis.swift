@@ -46,10 +46,10 @@ package enum SocketDiagnosis {
         return bytes
     }
 
-    /// Decodes the response to this request; `nil` if the datagram answers another one.
+    /// Decodes the response to this request; `nil` if the datagram answers another request.
     ///
-    /// A socket that its process has closed has inode 0 and is reported as root's: it counts as closed. So does a
-    /// listener on the client's port, which the kernel returns if the connection does not exist.
+    /// A socket that its process has closed is reported as root's, with inode 0, and counts as closed. So does a listener on the
+    /// client's port, which the kernel returns if the connection does not exist.
     package static func answer(
         in datagram: ArraySlice<UInt8>, to connection: TCPConnection, sequence: UInt32
     ) -> Answer? {

@@ -20,7 +20,7 @@ package enum SocketTable {
         return .absent
     }
 
-    /// Returns the user of the open socket at the client's end; `nil` if the table has none.
+    /// Returns the user of the open socket at the client's end; `nil` if the table has no such socket.
     ///
     /// A socket that its process has closed has inode 0 and counts as absent.
     package static func user(of connection: TCPConnection, in table: [UInt8]) -> UInt32? {
@@ -36,7 +36,7 @@ package enum SocketTable {
         return nil
     }
 
-    /// Returns the IPv4-mapped form of the connection (RFC 4291 §2.5.5.2), as an IPv6 socket shows it.
+    /// Returns the IPv4-mapped form of the connection (RFC 4291 §2.5.5.2), as the table of IPv6 sockets shows it.
     private static func mapped(_ connection: TCPConnection) -> TCPConnection {
         func mapped(_ end: TCPConnection.End) -> TCPConnection.End {
             guard end.address.count == 4 else { return end }

@@ -8,7 +8,7 @@ import FerryCore
     import Glibc
 #endif
 
-/// The accounts that the system's libraries know. Blocks.
+/// The accounts that the system's libraries look up. Blocks.
 package struct SystemAccounts: UserAccounts {
     package init() {}
 
@@ -45,9 +45,9 @@ package struct SystemAccounts: UserAccounts {
     }
 }
 
-/// A text that the system has, such as a file of proc(5). Blocks.
+/// Texts of the system, such as the files of proc(5). Blocks.
 enum SystemText {
-    /// `nil` if the file cannot be read, is larger than 16 MiB or not UTF-8.
+    /// Returns the text of a file; `nil` if the file cannot be read, is larger than 16 MiB, or is not UTF-8.
     static func read(_ path: String) -> String? {
         SocketTable.read(path).flatMap { String(validating: $0, as: UTF8.self) }
     }

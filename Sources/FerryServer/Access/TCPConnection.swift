@@ -12,7 +12,7 @@ package struct TCPConnection: Sendable, Hashable {
         }
 
         init?(_ address: SocketAddress?) {
-            // The offsets of the address in `struct sockaddr_in` and `sockaddr_in6`, the same on all platforms.
+            // The positions of the address in `struct sockaddr_in` and `sockaddr_in6`, which are the same on all platforms.
             let place: Range<Int>
             switch address {
             case .v4: place = 4..<8

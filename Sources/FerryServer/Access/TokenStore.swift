@@ -13,10 +13,10 @@ import Synchronization
 
 /// The tokens that grant access to the API over TCP, one for each signed-in browser.
 ///
-/// A token is 256 random bits. The file, of mode 0600, stores SHA-256 digests only, so a copy of the state reveals no
-/// token. A withdrawn token is refused at once, even if the file cannot be written.
+/// A token is 256 random bits. The file, with mode 0600, stores only SHA-256 digests, so a copy of the state reveals no token. A
+/// withdrawn token is refused at once, even if the file cannot be written.
 package final class TokenStore: Sendable {
-    /// The maximum number of tokens; a new one withdraws the least recently used.
+    /// The maximum number of tokens; a new one displaces the least recently used one.
     package static let mostTokens = 64
     /// The time without use after which a token expires, in seconds.
     package static let lifetime: Double = 30 * 86_400
@@ -48,7 +48,7 @@ package final class TokenStore: Sendable {
     private let entries: Mutex<[Entry]>
     private let changes = FileChanges()
 
-    /// Reads the file. One that is not private or not readable counts as empty, and every browser must sign in again.
+    /// Reads the file. A file that is not private or not readable counts as empty, and every browser must sign in again.
     package init(_ path: String) {
         file = PrivateFile(path, most: Self.mostBytes)
         let text = file.read()
@@ -56,7 +56,7 @@ package final class TokenStore: Sendable {
         entries = Mutex(Array((read ?? []).prefix(Self.mostTokens)))
     }
 
-    /// Creates a token for a browser of this name. Returns it with the identifiers of the tokens that it displaced.
+    /// Creates a token for a browser of this name. Returns the token with the identifiers of the tokens that it displaced.
     ///
     /// Throws `disk` or `diskFull` if the file cannot be written; the token is then not valid.
     package func make(
@@ -72,7 +72,7 @@ package final class TokenStore: Sendable {
             let kept = [entry] + valid.prefix(Self.mostTokens - 1)
             try self.write(kept)
             let withdrawn = Set(old.map(\.id)).subtracting(kept.map(\.id))
-            // Tokens are used and withdrawn while the file is written.
+            // Tokens may be used and withdrawn while the file is written.
             self.entries.withLock { $0 = [entry] + $0.filter { !withdrawn.contains($0.id) } }
             return withdrawn.sorted()
         }
@@ -118,8 +118,8 @@ package final class TokenStore: Sendable {
         }
     }
 
-    /// Withdraws a token. Returns false if there is none with this identifier. Throws `disk` if the file still holds
-    /// it; the token is then refused until the daemon exits.
+    /// Withdraws a token. Returns false if no token has this identifier. Throws `disk` if the file still contains the token, which
+    /// is then refused until the daemon exits.
     package func withdraw(_ id: String) async throws(DownloadError) -> Bool {
         let isKnown = entries.withLock { entries in
             guard let index = entries.firstIndex(where: { $0.id == id }) else { return false }
@@ -148,7 +148,7 @@ package final class TokenStore: Sendable {
 
 /// Comparison of secrets in constant time.
 enum ConstantTime {
-    /// Whether two strings are equal, in a time that depends on their length only.
+    /// Whether two strings are equal, in a time that depends only on their length.
     static func areEqual(_ one: String, _ other: String) -> Bool {
         let (one, other) = (Array(one.utf8), Array(other.utf8))
         guard one.count == other.count else { return false }

@@ -2,7 +2,7 @@
     package import FerryCore
 
     extension UserNamespace {
-        /// The number that the system reports for every user without one here: every user has one.
+        /// The overflow ID; `nil`, because every user has an ID.
         package static let unmapped: UInt32? = nil
     }
 #endif

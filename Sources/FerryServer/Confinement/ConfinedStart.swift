@@ -46,7 +46,7 @@ package struct ConfinedStart: Sendable {
     /// - Parameters:
     ///   - program: The absolute path of this program.
     ///   - arguments: The command line of the second half, given the descriptor of its ``ConfinementHandover``.
-    ///   - ready: The descriptor to leave open for the second half.
+    ///   - ready: The descriptor that stays open for the second half.
     package func begin(
         _ program: String, keeping ready: ReadyDescriptor?, arguments: (_ descriptor: Int32) -> [String]
     ) throws(DownloadError) -> Never {
@@ -54,7 +54,7 @@ package struct ConfinedStart: Sendable {
             throw Self.refused(ErrorPhrase(.noLandlock))
         }
         try PrivateFile.makeDirectory(place.state, forbidden: 0o022)
-        // Held until exec(2), so that no other daemon changes the data that is read here.
+        // Held until exec(2), so that no other daemon changes the data that is read below.
         let lock = try DaemonLock.take(place.lock, socket: place.socket)
         let plan = try plan()
         var directories: [String] = []
@@ -103,12 +103,12 @@ package struct ConfinedStart: Sendable {
         return String(cString: real)
     }
 
-    /// The environment of the second half: SQLite puts its temporary files in the state directory, which is writable.
+    /// The environment of the second half: SQLite creates its temporary files in the state directory, which is writable.
     private var environment: [String: String] {
         options.environment.merging(["SQLITE_TMPDIR": place.state]) { $1 }
     }
 
-    /// Returns `errno`, and only if execve(2) fails.
+    /// Returns only if execve(2) fails, with `errno`.
     private static func exec(_ program: String, _ words: [String], _ variables: [String: String]) -> Int32 {
         let arguments = words.map { strdup($0) } + [nil]
         let environment = variables.map { strdup("\($0)=\($1)") } + [nil]
@@ -152,11 +152,11 @@ package struct ConfinedStart: Sendable {
     }
 }
 
-/// The directories that a confined daemon must be able to write to, as known at its start. Pure.
+/// The directories in which a confined daemon must be able to write, as known at its start. Pure.
 struct ConfinementPlan: Sendable, Hashable {
-    /// Private directories that the daemon cannot start without.
+    /// Private directories without which the daemon cannot start.
     var required: [String]
-    /// Directories of settings and downloads. One that cannot be created is left out.
+    /// Directories of settings and downloads. A directory that cannot be created is left out.
     var others: [String]
 
     /// - Parameters:
@@ -172,7 +172,7 @@ struct ConfinementPlan: Sendable, Hashable {
 
     private static func parent(of path: String) -> String { FilePath(path).removingLastComponent().string }
 
-    /// Removes duplicates and directories below another one; sorted.
+    /// Returns the directories, sorted, without duplicates and without directories inside another one.
     static func roots(of directories: [String]) -> [String] {
         let all = Set(directories.map { FilePath($0) })
         return all.filter { path in

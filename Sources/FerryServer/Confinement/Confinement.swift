@@ -3,11 +3,11 @@ package import FerryAPI
 package import FerryCore
 import SystemPackage
 
-/// The directories that a confined daemon may write below.
+/// The directories below which a confined daemon may write.
 ///
-/// The kernel enforces this; the type reports a refusal before the attempt, with an explanation.
+/// The kernel enforces the confinement; this type refuses a path in advance, with an explanation.
 package struct Confinement: Sendable, Hashable, Codable {
-    /// Absolute paths without symbolic links, none of them below another.
+    /// Absolute paths without symbolic links, none of them inside another.
     package var directories: [String]
     package var gaps: [ConfinementBody.Gap]
 
@@ -18,7 +18,7 @@ package struct Confinement: Sendable, Hashable, Codable {
 
     package var body: ConfinementBody { ConfinementBody(directories: directories, gaps: gaps) }
 
-    /// The most directories that an error message lists.
+    /// The maximum number of directories that an error message lists.
     private static let mostNamed = 4
 
     /// Throws `invalidRequest` for a path outside these directories.

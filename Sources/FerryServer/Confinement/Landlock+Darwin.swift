@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-    /// A stub: Landlock exists on Linux only.
+    /// A stub: Landlock exists only on Linux.
     package enum Landlock {
         struct Failure: Error {
             var path: String

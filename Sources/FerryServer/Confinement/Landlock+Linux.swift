@@ -18,8 +18,8 @@
         /// The ABI version of the kernel's Landlock; 0 if Landlock is missing or disabled.
         package static var version: Int { max(0, Int(ferry_landlock_version())) }
 
-        /// Permanently restricts the calling thread, and what it starts, to changes below these directories. Other
-        /// threads keep their rights until exec(2) ends them.
+        /// Permanently restricts the calling thread and its child processes to changes below these directories. Other threads keep
+        /// their rights until exec(2) ends them.
         static func restrict(to directories: [String], _ rights: LandlockRights) throws(Failure) {
             let ruleset = ferry_landlock_ruleset(rights.handled.rawValue, rights.scopes.rawValue)
             guard ruleset >= 0 else { throw Failure(path: "", code: errno) }

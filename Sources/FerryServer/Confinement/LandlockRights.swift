@@ -4,7 +4,7 @@ package import FerryAPI
 ///
 /// Changes to files are denied unless a rule allows them; reading and the network are not restricted.
 package struct LandlockRights: Sendable, Hashable {
-    /// The `LANDLOCK_ACCESS_FS_…` rights of linux/landlock.h that change something.
+    /// The `LANDLOCK_ACCESS_FS_…` rights of linux/landlock.h that allow changes.
     package struct Access: OptionSet, Sendable, Hashable {
         package let rawValue: UInt64
         package init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -27,7 +27,7 @@ package struct LandlockRights: Sendable, Hashable {
         package static let controlDevice = Access(rawValue: 1 << 15)
     }
 
-    /// The isolation from processes outside the Landlock domain (`LANDLOCK_SCOPE_…`).
+    /// The kinds of isolation from processes outside the Landlock domain (`LANDLOCK_SCOPE_…`).
     package struct Scope: OptionSet, Sendable, Hashable {
         package let rawValue: UInt64
         package init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -39,10 +39,10 @@ package struct LandlockRights: Sendable, Hashable {
     /// The rights that are denied unless a rule allows them.
     package let handled: Access
     package let scopes: Scope
-    /// The restrictions that this version lacks and later ones have.
+    /// The restrictions that this version lacks and later versions have.
     package let gaps: [ConfinementBody.Gap]
 
-    /// Returns `nil` for version 0, which means no Landlock.
+    /// Returns `nil` for version 0, which means that Landlock is not available.
     package init?(version: Int) {
         guard version >= 1 else { return nil }
         var handled: Access = [
@@ -59,14 +59,14 @@ package struct LandlockRights: Sendable, Hashable {
         self.gaps = gaps
     }
 
-    /// The rights below each allowed directory. They are the same for all, so that a rename cannot gain one. Devices,
-    /// pipes and symbolic links are excluded, as no download needs them.
+    /// The rights below each allowed directory. They are the same for all directories, so that a rename cannot gain a right.
+    /// Creating devices, pipes and symbolic links is excluded, because no download needs it.
     package var belowDirectory: Access {
         handled.intersection([
             .writeFile, .removeDirectory, .removeFile, .makeDirectory, .makeFile, .makeSocket, .refer, .truncate,
         ])
     }
 
-    /// The rights on `/dev/null`, which child processes write to.
+    /// The rights on `/dev/null`, to which child processes write.
     package var onNull: Access { .writeFile }
 }

@@ -4,16 +4,16 @@ import Synchronization
 
 /// Distributes events to all clients of the stream.
 ///
-/// Clients have no queues: each has a cursor into a shared ring, and the newest progress. A client that falls too far
-/// behind starts again with a snapshot, so memory is bounded by the ring for any number of clients.
+/// Clients have no queues: each has a cursor into a shared ring and a copy of the newest progress. A client that falls too far
+/// behind starts again with a snapshot, so the ring bounds the memory for any number of clients.
 package final class EventBroadcaster: Sendable {
     /// One connection to the event stream.
     final class Client: Sendable {
         /// `nil` for all sessions.
         let session: String?
-        /// Whether the client is the app of that session, as opposed to an observer.
+        /// Whether the client is the session's app, and not an observer.
         let isAttached: Bool
-        /// The newest progress batch when the client connected; the client receives only newer ones.
+        /// The number of the newest progress batch when the client connected; the client receives only newer batches.
         let firstProgress: Int64
         let wakes: AsyncStream<Void>
         fileprivate let wake: AsyncStream<Void>.Continuation
@@ -34,7 +34,7 @@ package final class EventBroadcaster: Sendable {
         case reset
         /// No new events.
         case nothing
-        /// The daemon shuts down.
+        /// The daemon is shutting down.
         case end
     }
 
@@ -65,7 +65,7 @@ package final class EventBroadcaster: Sendable {
 
     // MARK: Publishing
 
-    /// Adds an event for one session, or with `nil` for all.
+    /// Adds an event for one session; for all sessions if `session` is `nil`.
     func publish(_ event: StreamEvent, session: String?, ending: Int64? = nil) {
         guard let data = try? event.data() else { return }
         let text = String(decoding: data, as: UTF8.self)
@@ -81,7 +81,7 @@ package final class EventBroadcaster: Sendable {
         for client in clients { client.wake.yield() }
     }
 
-    /// Replaces the newest progress of a session, or with `nil` of all.
+    /// Replaces the newest progress of one session; of all sessions if `session` is `nil`.
     func publish(progress bytes: [UInt8], session: String?) {
         let clients = state.withLock { state in
             state.lastProgress += 1
@@ -91,7 +91,7 @@ package final class EventBroadcaster: Sendable {
         for client in clients { client.wake.yield() }
     }
 
-    /// Discards all events, as too many changed to send one by one. All clients start again with a snapshot.
+    /// Discards all events because too much has changed to send it one event at a time. All clients start again with a snapshot.
     func forget() {
         let clients = state.withLock { state in
             state.ring.forget()
@@ -110,7 +110,7 @@ package final class EventBroadcaster: Sendable {
         for client in clients { client.wake.yield() }
     }
 
-    /// Whether a client is connected, or may reconnect with a `Last-Event-ID` still in the ring.
+    /// Whether a client is connected, or may reconnect with a `Last-Event-ID` that is still in the ring.
     var isFollowed: Bool {
         let time = now()
         return state.withLock { state in
@@ -118,8 +118,8 @@ package final class EventBroadcaster: Sendable {
         }
     }
 
-    /// The sessions that clients follow, with `nil` for all sessions, and the number of clients that have ever
-    /// connected: a new client needs the progress of every download.
+    /// The sessions that clients observe, with `nil` for all sessions, and the number of clients that have ever connected, because
+    /// a new client needs the progress of every download.
     var following: (sessions: Set<String?>, entrances: Int) {
         state.withLock { (Set($0.clients.values.map(\.session)), $0.entrances) }
     }
@@ -138,7 +138,7 @@ package final class EventBroadcaster: Sendable {
     /// The identifier of the newest event.
     package var lastID: EventID { EventID(boot: boot, number: state.withLock { $0.ring.last }) }
 
-    /// Adds a client of one session, or with `nil` of all. `isAttached` marks it as the session's app.
+    /// Adds a client of one session; of all sessions if `session` is `nil`. `isAttached` marks the client as the session's app.
     func enter(session: String?, isAttached: Bool = true) -> Client {
         let client = state.withLock { state -> Client in
             let client = Client(

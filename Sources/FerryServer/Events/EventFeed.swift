@@ -13,17 +13,17 @@ struct EventFeed: Sendable {
     let sets: SetKeeper
     /// `nil` for all sessions.
     let session: String?
-    /// Whether the client belongs to that session, as opposed to another one that observes it.
+    /// Whether the client is the session's app, and not an observer.
     let isOwn: Bool
     /// The last event that the client has received.
     let last: EventID?
-    /// The most downloads in a snapshot, for clients that read the list page by page.
+    /// The maximum number of downloads in a snapshot, for clients that read the list page by page.
     let limit: Int
 
-    /// The interval without events after which a keep-alive is sent.
+    /// The time without events after which a keep-alive is sent.
     static let mostSilence: Duration = .seconds(15)
 
-    /// Writes until the client disconnects or the daemon shuts down.
+    /// Writes events until the client disconnects or the daemon shuts down.
     ///
     /// Concurrent, as `ResponseBodyWriter` is.
     @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
@@ -75,10 +75,10 @@ struct EventFeed: Sendable {
     {
         // The new snapshot supersedes the events sent before.
         told = []
-        // Taken before the snapshot is read, so that changes in the meantime are sent after it. State events are
-        // complete.
+        // Read before the snapshot, so that changes made in the meantime are sent after it. Every state event contains the whole
+        // row, so a repeated one is harmless.
         let place = broadcaster.lastID
-        // Before the rows, so that no client hears of an end before it has the row that ended.
+        // Read before the rows, so that no client receives a final event before the row of its download.
         var ends: [NumberedEvent] = []
         while case let some = try await manager.pendingEvents(after: ends.last?.number ?? 0), !some.isEmpty {
             ends += some

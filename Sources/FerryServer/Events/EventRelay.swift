@@ -4,41 +4,41 @@ import FerryCore
 import Logging
 import ServiceLifecycle
 
-/// Passes on to the broadcaster what the manager's log tells, in its order, and network changes and progress.
+/// Forwards the manager's updates to the broadcaster, in order, and network changes and progress.
 ///
-/// Updates that came meanwhile are passed on together: the downloads as they are now, what happened, and what has left the
-/// list. So a client has the state that an event led to before the event. Rows are read of downloads alone that are not in
-/// memory: that is of those that wait, and where much changes at once.
+/// Updates that have accumulated are forwarded together: the current state of the downloads, then the events, then the removals. So
+/// a client receives the state that an event led to before the event itself. Rows are read from the catalogue only for downloads
+/// that are not in memory, which are waiting downloads, or many that change at once.
 struct EventRelay: Sendable {
     let manager: DownloadManager
     let broadcaster: EventBroadcaster
     let speeds: SpeedHistory
-    /// Notified when the list changes, as a download may then be running.
+    /// Notified when the list changes, because a download may then be running.
     let updates: AsyncEvent
     let logger: Logger
     /// Called for each event before a client can acknowledge it. `isEarlier` is true for events from before the
     /// daemon started.
     let heard: @Sendable (_ event: DownloadEvent, _ session: String, _ isEarlier: Bool) async -> Void
 
-    /// With more changes than this at once, clients get a snapshot instead.
+    /// The number of changes in one update beyond which clients get a snapshot instead.
     static let mostChanges = 2000
 
     /// The manager's streams, subscribed to before clients can connect.
     struct Feeds: Sendable {
         let updates: ListUpdates
-        /// Unacknowledged ends from before the daemon started.
+        /// Unacknowledged final events from before the daemon started.
         let earlier: [DownloadEvent]
         let network: AsyncStream<NetworkStatus>
     }
 
     func feeds() async -> Feeds {
-        // Before the ends are read, so that each end is in one of both, or in both.
+        // Subscribed before the final events are read, so that each final event is in at least one of the two.
         let updates = manager.updates
         return Feeds(
             updates: updates, earlier: await manager.unacknowledged(), network: manager.networkChanges)
     }
 
-    /// Relays until the manager shuts down.
+    /// Forwards updates until the manager shuts down.
     func run(_ feeds: Feeds) async {
         await withDiscardingTaskGroup { group in
             group.addTask {
@@ -79,17 +79,17 @@ struct EventRelay: Sendable {
             }
         }
         for event in some.events where (event.number ?? .max) > lastEarlier {
-            // A download that is neither named with its session nor listed any more is no client's to hear of.
+            // An event of a download without a known session, which is no longer listed, has no client.
             guard let session = await session(of: event) else { continue }
             await heard(event, session, false)
-            // Else a snapshot follows, with the ends that nobody has acknowledged.
+            // Otherwise a snapshot follows, with all unacknowledged final events.
             if isTold {
                 broadcaster.publish(
                     .happened(EventBody(event, session: session)), session: session, ending: event.number)
             }
         }
         guard isTold else { return broadcaster.forget() }
-        // Each session learns of its own downloads only.
+        // Each session receives only the removals of its own downloads.
         for (session, ids) in Dictionary(grouping: change.removedFrom.keys, by: { change.removedFrom[$0] ?? "" }) {
             broadcaster.publish(.removed(ids.map(\.rawValue).sorted(), asOf: some.position), session: session)
         }
@@ -104,7 +104,7 @@ struct EventRelay: Sendable {
 
     // MARK: Progress
 
-    /// Publishes the progress of running downloads ten times a second while there are any.
+    /// Publishes the progress of running downloads ten times a second, as long as there are any.
     func follow() async {
         var news = ProgressNews()
         var seen: UInt64 = 0
@@ -139,8 +139,7 @@ struct EventRelay: Sendable {
     }
 }
 
-/// Selects the running downloads whose progress has changed since the last call, or all if a client has connected
-/// since. Pure.
+/// Selects the running downloads whose progress has changed since the last call; all of them if a client has connected since. Pure.
 struct ProgressNews: Sendable {
     private var told: [DownloadID: DownloadProgress] = [:]
     private var speeds: [String?: Int64] = [:]
@@ -159,7 +158,7 @@ struct ProgressNews: Sendable {
         return moved
     }
 
-    /// Records the speed of a session, or with `nil` of all, as reported. Returns whether it has changed.
+    /// Records the speed of a session, or of all sessions if `session` is `nil`, as reported. Returns whether it has changed.
     mutating func take(speed: Double, of session: String?) -> Bool {
         let rounded = Int64(bytesPerSecond: speed)
         return speeds.updateValue(rounded, forKey: session) ?? 0 != rounded

@@ -2,8 +2,8 @@ import FerryAPI
 
 /// The newest events of the stream in their wire format, for clients that reconnect.
 ///
-/// Numbers ascend by one and are never reused. A client that asks for an event older than the ring must start again
-/// with a snapshot. Pure: time is an argument.
+/// Numbers increase by one and are never reused. A client that asks for an event older than the ring must start again with a
+/// snapshot. Pure: time is an argument.
 struct EventRing: Sendable {
     struct Entry: Sendable {
         let number: Int64
@@ -13,7 +13,7 @@ struct EventRing: Sendable {
         let ending: Int64?
         /// The event as sent.
         fileprivate(set) var bytes: [UInt8]
-        /// Monotonic.
+        /// When the event was added, by a monotonic clock.
         let time: Duration
     }
 
@@ -66,7 +66,7 @@ struct EventRing: Sendable {
             guard count > limits.count || held > limits.bytes || oldest.time + limits.age < now else { break }
             forgotten = oldest.number
             held -= oldest.bytes.count
-            // The place is reused later, the memory at once.
+            // Frees the bytes at once; the entry itself is removed later.
             entries[first].bytes = []
             first += 1
         }
@@ -80,8 +80,8 @@ struct EventRing: Sendable {
     /// Whether all events after this number are still in the ring.
     func reaches(_ number: Int64) -> Bool { number >= forgotten && number <= last }
 
-    /// Returns the events after `cursor` for one session, or with `nil` for all, and advances the cursor. Stops after
-    /// `most` bytes, but returns at least one event if there is one. `nil` if some have left the ring.
+    /// Returns the events after `cursor` for one session, or for all sessions if `session` is `nil`, and advances the cursor. Stops
+    /// after `most` bytes, but returns at least one event if there is one. Returns `nil` if some of them have left the ring.
     func take(after cursor: inout Int64, session: String?, most: Int) -> [Entry]? {
         guard reaches(cursor) else { return nil }
         guard first < entries.count else { return [] }

@@ -2,7 +2,7 @@ import FerryAPI
 import FerryCore
 import Synchronization
 
-/// The speed of each running download over the last two minutes, in one sample per second.
+/// The speed of each running download over the last two minutes, with one sample per second.
 final class SpeedHistory: Sendable {
     private struct State {
         var samples: [DownloadID: [Int64]] = [:]
@@ -30,6 +30,6 @@ final class SpeedHistory: Sendable {
 }
 
 extension Int64 {
-    /// A speed in whole bytes per second; 0 for one that no transfer can have.
+    /// A speed in whole bytes per second; 0 for a speed that no transfer can have.
     init(bytesPerSecond speed: Double) { self = speed.isFinite && speed > 0 && speed < 9e18 ? Int64(speed) : 0 }
 }

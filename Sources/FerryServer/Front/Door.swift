@@ -3,25 +3,25 @@ public import FerryMetrics
 public import HummingbirdCore
 public import NIOCore
 
-/// An interface of the daemon in another protocol, on a port of its own on 127.0.0.1 and ::1.
+/// An interface of the daemon in another protocol, on its own port on 127.0.0.1 and ::1.
 ///
-/// The daemon's one HTTP front (``Front``) accepts the connections of a door, and checks the users to whom they belong; it bounds
-/// connections, heads, bodies and times, and adds the fields that every response has. A door adds the rule of its access, and
-/// answers:
+/// The daemon's HTTP front (``Front``) accepts the connections of a door and checks the users to whom they belong. It limits
+/// connections, heads, bodies and times, and adds the fields that every response has. A door adds its access rule, and answers the
+/// requests:
 ///
 /// ```
 /// connection ─► PeerRule ─► RequestLimiter ─► RequestLineCheck ─► upgrade() ─► respond(to:on:) ─► fields, Date
 /// ```
 ///
-/// The program has the list of its doors (``DoorKind``). The daemon has their settings, and none of their code.
+/// The program lists its doors (``DoorKind``). The daemon has their settings, but none of their code.
 public protocol Door: Sendable {
-    /// The name under which addresses of the daemon have the port: `aria2`.
+    /// The name of the door's port in the daemon's addresses, such as `aria2`.
     var name: String { get }
-    /// The port that the settings give; 0 for any that is free.
+    /// The port from the settings; 0 for any free port.
     var port: Int { get }
-    /// The option that gives the port, for errors: `--aria2-rpc`.
+    /// The option that sets the port, for errors, such as `--aria2-rpc`.
     var option: String { get }
-    /// The connections that are accepted; by default those of the daemon's user.
+    /// The rule for accepted connections; by default, only the daemon's user may connect.
     var peers: PeerRule { get }
 
     /// Called once the port is bound, before the first request.
@@ -30,26 +30,26 @@ public protocol Door: Sendable {
     /// Answers a request. Called for requests on all connections at the same time.
     func respond(to request: Request, on channel: any Channel) async -> Response
 
-    /// Returns what takes over a connection from HTTP, placed directly after the checks of requests; `nil`, the default, if
-    /// nothing does. It leaves HTTP by ``Front/leaveHTTP(in:)``.
+    /// Returns a handler that can take over a connection from HTTP, placed directly after the checks of requests; by default `nil`.
+    /// The handler leaves HTTP with ``Front/leaveHTTP(in:)``.
     func upgrade() -> (any ChannelInboundHandler & RemovableChannelHandler)?
 
-    /// Returns further handlers of a connection, placed after the check of its peer; by default none.
+    /// Returns further handlers for a connection, placed after the check of its peer; by default none.
     func handlers() -> [any RemovableChannelHandler]
 
-    /// Called with each event of the downloads of the kind's session, or without one with each new event of the session
-    /// `default`; by default nothing.
+    /// Called with each event of the downloads in the kind's session; if the kind has no session, with each new event of the
+    /// session `default`. By default does nothing.
     func heard(_ event: DownloadEvent)
 
-    /// Works in the background until it is cancelled, at the end of the daemon; by default there is nothing to do.
+    /// Works in the background until it is cancelled when the daemon ends; by default there is nothing to do.
     func run() async
 
-    /// Returns the families of the kind's metrics; by default none.
+    /// Returns the metric families of the kind; by default none.
     func families() async -> [MetricFamily]
 
     /// Returns the line that the daemon prints once all doors listen.
     ///
-    /// - Parameter showsSecret: Whether a token that was made by this start is shown, once: on a terminal.
+    /// - Parameter showsSecret: Whether a token that this start generated is shown, once; true on a terminal.
     func announcement(port: Int, showsSecret: Bool) -> String
 }
 
@@ -62,18 +62,18 @@ extension Door {
     public func families() async -> [MetricFamily] { [] }
 }
 
-/// A door that a program has: makes that of a daemon, if the daemon's settings ask for it.
+/// A kind of door that a program has. Makes the door of a daemon, if the daemon's settings enable it.
 public struct DoorKind: Sendable {
     let session: String?
     let metrics: [Metric]
     let make: @Sendable (DoorHost) throws(DownloadError) -> (any Door)?
 
     /// - Parameters:
-    ///   - session: The session whose downloads are the door's own: they have slots of their own, and no app follows their
-    ///     events. `nil` if the door is one to the session `default`.
-    ///   - metrics: Those of the door. A daemon without the door has them without values.
-    ///   - make: Returns `nil` if the settings ask for no such door. Throws `invalidRequest` for settings that cannot be used,
-    ///     `disk` if a token cannot be written; the daemon does not start then.
+    ///   - session: The session of the door's own downloads, which have their own slots and no app that handles their events. `nil`
+    ///     if the door serves the session `default`.
+    ///   - metrics: The metrics of the door. A daemon without the door reports them without values.
+    ///   - make: Returns `nil` if the settings do not enable the door. Throws `invalidRequest` for unusable settings, or `disk` if
+    ///     a token cannot be written; then the daemon does not start.
     public init(
         session: String? = nil, metrics: [Metric] = [],
         _ make: @escaping @Sendable (DoorHost) throws(DownloadError) -> (any Door)?
@@ -86,13 +86,14 @@ public struct DoorKind: Sendable {
 public struct PeerRule: Sendable {
     /// The users whose connections are served; `nil` for the front's own user.
     let users: AdmittedUsers?
-    /// Whether the system is asked for the user of a connection even if all users are admitted.
+    /// Whether the user of a connection is looked up even if all users are admitted.
     let mustKnow: Bool
-    /// The connections and who has shown a token; `nil` for those that the front's listeners share.
+    /// The table of connections and their tokens; `nil` for the table that the front's listeners share.
     let table: ConnectionTable?
-    /// Whether a connection of another user is told why it is refused.
+    /// Returns the reason that another user's connection receives; `nil` if it receives none.
     let refusal: LoopbackPeerCheck.Refusal?
-    /// The path before targets in absolute form of `http:`, as to a proxy; `nil` if there is no such resource.
+    /// The path that is put before absolute-form targets with `http:`, as a proxy receives them; `nil` if there is no such
+    /// resource.
     let proxyPath: String?
 
     init(
@@ -103,6 +104,6 @@ public struct PeerRule: Sendable {
         (self.refusal, self.proxyPath) = (refusal, proxyPath)
     }
 
-    /// Those of the front's own user; without a token they count with those of its other listeners.
+    /// Admits the front's own user. Connections without a token count together with those of the front's other listeners.
     public static let own = PeerRule()
 }

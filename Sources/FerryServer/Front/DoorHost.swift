@@ -11,14 +11,14 @@ public import NIOCore
     public import Foundation
 #endif
 
-/// What a daemon offers to its doors: the downloads of the session `default`, by the rules for clients over TCP.
+/// The interface of a daemon for its doors: the downloads of the session `default`, by the rules for clients over TCP.
 public struct DoorHost: Sendable {
     let api: API
     let options: Daemon.Options
     private let shutdown: AsyncEvent
     /// The settings at the start.
     package let settings: DaemonSettings
-    /// Where the daemon keeps its state.
+    /// The paths of the daemon's state.
     package let place: DaemonPaths
 
     init(
@@ -28,26 +28,26 @@ public struct DoorHost: Sendable {
         (self.settings, self.place) = (settings, place)
     }
 
-    /// The session whose downloads the doors have.
+    /// The session whose downloads the doors serve.
     public static let session = FerryAPI.defaultSession
 
-    /// The list, with the downloads of all sessions.
+    /// The manager of the list, with the downloads of all sessions.
     public var manager: DownloadManager { api.manager }
-    /// The daemon's log. Texts of servers and users are not for it.
+    /// The daemon's log. Texts from servers and users must not be logged.
     public var logger: Logger { api.logger }
 
-    /// Values of the options of a door where its clients give none, from the command that runs the daemon.
+    /// Defaults for a door's options, from the command that runs the daemon; used where the door's clients give no value.
     public func defaults(of door: String) -> [String: String] { options.doorDefaults[door] ?? [:] }
 
     // MARK: Connections
 
-    /// Whether the system tells whose connections over loopback are; without that a token decides alone.
+    /// Whether the system reports the users of loopback connections; if not, only a token decides.
     public var knowsPeers: Bool { options.peers.tells }
 
     /// The time before a response to a wrong token, so that few can be tried.
     public var wrongTokenDelay: Duration { options.limits.wrongToken }
 
-    /// Keeps a connection that has shown a token, under the name of the token.
+    /// Records that a connection has presented a token, under the name of the token, so that it is not evicted.
     public func identify(_ channel: any Channel, as name: String) { api.connections.identify(channel, token: name) }
 
     /// Why the body of a request was not read.
@@ -58,7 +58,7 @@ public struct DoorHost: Sendable {
 
     /// Reads the body of a request. Bodies share a budget of memory.
     ///
-    /// Throws if it has more than `most` bytes, ends too early, or the budget is exhausted.
+    /// Throws if the body has more than `most` bytes or ends too early, or if the budget is exhausted.
     public func body(of request: Request, most: Int) async throws(BodyFailure) -> Data {
         var share = api.budgets.remote.share()
         do throws(Problem) { return try await APIRequest.bytes(of: request, most: most, &share) } catch {
@@ -68,10 +68,10 @@ public struct DoorHost: Sendable {
 
     // MARK: Downloads
 
-    /// The directory of downloads whose request names none.
+    /// The directory of downloads whose request names no directory.
     public var directory: String { api.directory(of: Self.session) }
 
-    /// Adds downloads, all or none; one whose identifier is listed already is returned as it is.
+    /// Adds downloads, all or none. A download whose identifier is already listed is returned unchanged.
     ///
     /// Throws `invalidRequest` for a destination that clients over TCP may not choose.
     public func add(
@@ -91,17 +91,17 @@ public struct DoorHost: Sendable {
 
     // MARK: The daemon
 
-    /// The number of downloads that run at a time.
+    /// The maximum number of downloads that run at a time.
     public var maxConcurrentDownloads: Int { api.settings.current.maxConcurrentDownloads }
 
-    /// Bytes per second over all downloads; `nil` for no limit.
+    /// Bytes per second for all downloads together; `nil` for no limit.
     public var rateLimit: ByteCount? { api.settings.current.rateLimit }
 
-    /// Changes settings of the daemon, also in its file.
+    /// Changes settings of the daemon, including its settings file.
     ///
     /// - Parameters:
-    ///   - maxConcurrentDownloads: `nil` leaves the number as it is.
-    ///   - rateLimit: 0 for no limit; `nil` leaves the limit as it is.
+    ///   - maxConcurrentDownloads: `nil` leaves the number unchanged.
+    ///   - rateLimit: 0 for no limit; `nil` leaves the limit unchanged.
     ///
     /// Throws `invalidRequest` for a number out of bounds, and `disk` if the file cannot be written.
     public func change(maxConcurrentDownloads: Int?, rateLimit: ByteCount?) async throws(DownloadError) {
@@ -117,6 +117,6 @@ public struct DoorHost: Sendable {
         }
     }
 
-    /// Ends the daemon, after the responses that are being written.
+    /// Ends the daemon once the responses that are being written are complete.
     public func stopDaemon() { shutdown.notify() }
 }

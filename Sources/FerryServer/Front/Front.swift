@@ -13,12 +13,12 @@ import ServiceLifecycle
     import Foundation
 #endif
 
-/// The HTTP front of a program: makes the listeners of all doors, and the handlers of those of the page.
+/// The HTTP front of a program: makes the listeners of all doors, and the handlers for the listeners of the page.
 ///
-/// What holds for every request stands here: whose connections are accepted, how many, the limits of heads and times, the fields
-/// of every response.
+/// It holds the rules for every request: which users may connect, the number of connections, the limits of heads and times, and the
+/// fields of every response.
 public struct Front: Sendable {
-    /// Limits of a connection in HTTP/1.1.
+    /// The limits of HTTP/1.1 connections.
     let http: HTTPListener
     let limits: RequestLimits
     let peers: LoopbackPeers
@@ -26,13 +26,13 @@ public struct Front: Sendable {
     let user: UInt32
     /// The connections of all listeners without a table of their own.
     let table: ConnectionTable
-    /// The connections of other users that are told why they are refused.
+    /// The connections of other users that receive the reason for their refusal.
     let strangers: ConnectionTable
     let logger: Logger
 
     /// The listeners of a door, on both addresses of loopback.
     ///
-    /// - Parameter bound: Called with the port once the first is bound.
+    /// - Parameter bound: Called with the port once the first listener is bound.
     func listeners(of door: any Door, bound: @escaping LoopbackListeners.Running) -> any Service {
         LoopbackListeners(
             port: door.port, option: door.option, logger: logger,
@@ -58,8 +58,8 @@ public struct Front: Sendable {
         }
     }
 
-    /// Returns the handlers of each connection over loopback. The limiter must be in the pipeline before the peer check
-    /// admits the client.
+    /// Returns the handlers for each connection over loopback. The limiter must be in the pipeline before the peer check admits the
+    /// client.
     func handlers(
         _ rule: PeerRule = .own,
         upgrade: @escaping @Sendable () -> (any ChannelInboundHandler & RemovableChannelHandler)? = { nil },
@@ -77,8 +77,8 @@ public struct Front: Sendable {
         }
     }
 
-    /// Removes the handlers that decode, encode and check HTTP, before something else is written to the connection. Those
-    /// behind them stay, and the server waits for the end of the connection.
+    /// Removes the handlers that decode, encode and check HTTP, before another protocol is written to the connection. The handlers
+    /// after them stay, and the server waits for the end of the connection.
     public static func leaveHTTP(in pipeline: ChannelPipeline.SynchronousOperations) throws {
         _ = pipeline.removeHandler(try pipeline.handler(type: HTTPResponseEncoder.self))
         _ = pipeline.removeHandler(try pipeline.handler(type: RequestLimiter.self))
@@ -88,7 +88,7 @@ public struct Front: Sendable {
 
     // MARK: Responses
 
-    /// Header fields of every response that does not set them itself.
+    /// Header fields that are added to every response that does not set them itself.
     static let fields: [(name: HTTPField.Name, value: String)] = [
         (FerryAPI.versionHeader, String(FerryAPI.version)), ("X-Content-Type-Options", "nosniff"),
         ("Referrer-Policy", "no-referrer"), ("X-Frame-Options", "DENY"),
@@ -103,7 +103,7 @@ public struct Front: Sendable {
         response.headers[.date] = HTTPDate.format(Date())
     }
 
-    /// Returns the problem that answers a request whose handling has failed. The log has an error that is no client's.
+    /// Returns the problem that answers a request whose handling has failed. Logs the error if the client did not cause it.
     static func problem(_ error: any Error, at path: Substring, _ logger: Logger) -> Problem {
         switch error {
         case let problem as Problem: return problem

@@ -4,19 +4,19 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// What all listeners of a program share: the limits of HTTP/1.1 and of connections.
+/// The limits that all listeners of a program share, for HTTP/1.1 and for connections.
 struct HTTPListener: Sendable {
     typealias Respond = @Sendable (Request, any Channel) async -> Response
     typealias Handlers = @Sendable () -> [any RemovableChannelHandler]
 
-    /// The maximum number of open connections; further ones wait to be accepted.
+    /// The maximum number of open connections; further connections wait to be accepted.
     let mostConnections: Int
     let logger: Logger
 
     /// The listener on an address.
     ///
     /// - Parameters:
-    ///   - handlers: Those of each connection, before the responder.
+    ///   - handlers: Makes the handlers of each connection, placed before the responder.
     ///   - running: Called with the listening channel.
     func service(
         _ address: BindAddress, respond: @escaping Respond, handlers: @escaping Handlers,
@@ -29,7 +29,7 @@ struct HTTPListener: Sendable {
             onServerRunning: running, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
     }
 
-    /// What each connection of a listener is.
+    /// The channel of each connection of a listener.
     func channel(_ respond: @escaping Respond, _ handlers: @escaping Handlers) -> HTTP1Channel {
         var decoder = HTTP1Channel.Configuration.DecoderConfiguration()
         decoder.maxHeaderFieldSize = 16 << 10

@@ -5,8 +5,8 @@ import NIOPosix
 import ServiceLifecycle
 import Synchronization
 
-/// Accepts connections at a listening socket that another process has made. Its file, if it has one, is left there at the
-/// end: it belongs to that process.
+/// Accepts connections at a listening socket that another process has created. The socket's file, if it has one, stays at the end,
+/// because it belongs to that process.
 struct InheritedListener: Service {
     let channel: HTTP1Channel
     let descriptor: Int32
@@ -51,7 +51,7 @@ struct InheritedListener: Service {
     }
 }
 
-/// The connections of a listener, which are told when it ends, so that those without a request close.
+/// The connections of a listener, which are notified when it ends, so that connections without a request close.
 private final class OpenConnections: Sendable {
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]

@@ -11,17 +11,17 @@ import ServiceLifecycle
     import Glibc
 #endif
 
-/// Two listeners with a port of their own, on 127.0.0.1 and ::1. Throws if the first cannot be bound; the machine may
+/// Two listeners with the same port, on 127.0.0.1 and ::1. Throws only if the first one cannot be bound, because the machine may
 /// lack IPv6.
 struct LoopbackListeners: Service {
     typealias Running = @Sendable (_ port: Int) -> Void
 
     let port: Int
-    /// The option that gives the port.
+    /// The option that sets the port.
     let option: String
     let logger: Logger
     let listener: @Sendable (_ host: String, _ port: Int, _ running: @escaping Running) -> any Service
-    /// Called with the port once the first is bound.
+    /// Called with the port once the first listener is bound.
     let bound: Running
 
     func run() async throws {
@@ -47,7 +47,7 @@ struct LoopbackListeners: Service {
         }
     }
 
-    /// Translates a failure to bind the port that an option gives.
+    /// Translates a failure to bind the port that an option sets.
     static func failure(_ error: any Error, port: Int, option: String) -> any Error {
         guard let error = error as? IOError else { return error }
         switch error.errnoCode {

@@ -2,11 +2,11 @@ import FerryAPI
 import FerryCore
 import FerryMetrics
 
-/// The doors of a daemon: of each kind that its program has, the one that the settings ask for.
+/// The open doors of a daemon: one for each kind that the program has and the settings enable.
 struct OpenDoors: Sendable {
     private let entries: [(kind: DoorKind, door: (any Door)?)]
 
-    /// Throws what the kinds throw, and `invalidRequest` if the settings ask for a door of which there is no kind.
+    /// Throws the errors of the kinds, and `invalidRequest` if the settings enable a door for which the program has no kind.
     init(_ kinds: [DoorKind], _ host: DoorHost) throws(DownloadError) {
         var entries: [(kind: DoorKind, door: (any Door)?)] = []
         for kind in kinds { entries.append((kind, try kind.make(host))) }
@@ -20,15 +20,15 @@ struct OpenDoors: Sendable {
     /// The doors in the order of their kinds.
     var all: [any Door] { entries.compactMap(\.door) }
 
-    /// Whether a session is a door's own, also if the door is not open.
+    /// Whether a session belongs to a kind of door, even if the door is not open.
     func owns(_ session: String) -> Bool { entries.contains { $0.kind.session == session } }
 
-    /// Tells an event to the door whose session it is of; one of the session `default` to the doors without a session.
+    /// Passes an event to the door that owns its session; an event of the session `default` goes to the doors without a session.
     func heard(_ event: DownloadEvent, in session: String) {
         for (kind, door) in entries where (kind.session ?? FerryAPI.defaultSession) == session { door?.heard(event) }
     }
 
-    /// The families of all kinds; without series for doors that are not open.
+    /// The metric families of all kinds, without series for doors that are not open.
     func families() async -> [MetricFamily] {
         var families: [MetricFamily] = []
         for (kind, door) in entries {
@@ -37,7 +37,7 @@ struct OpenDoors: Sendable {
         return families
     }
 
-    /// Runs what the doors do in the background, until it is cancelled.
+    /// Runs the background work of the doors until cancelled.
     func run() async {
         await withTaskGroup(of: Void.self) { group in
             for door in all { group.addTask { await door.run() } }

@@ -26,9 +26,9 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
         case new
         /// Requests are read and answered.
         case open
-        /// The first request is answered with this problem, whatever it is.
+        /// Any first request is answered with this problem.
         case turnedAway(Problem)
-        /// The last response is written or being written; input is dropped.
+        /// The last response is complete or being written; input is dropped.
         case ending
     }
     private var phase = Phase.new
@@ -40,14 +40,14 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
     private var isAnswerBegun = false
     /// Whether the connection's token was withdrawn: the connection ends with the current response.
     private var isWithdrawn = false
-    /// Whether the daemon ends: it waits for the responses, but not for a client that does not read.
+    /// Whether the daemon is ending: it waits for the responses, but not for a client that does not read.
     private var isQuiescing = false
     private var deadline: Scheduled<Void>?
 
     private let limits: RequestLimits
     /// `nil` for the Unix socket, whose connections need no token.
     private let table: ConnectionTable?
-    /// The connections that are turned away: apart, so that they evict none of those that are served.
+    /// The table of refused connections, separate so that they never evict a served connection.
     private let strangers: ConnectionTable?
 
     init(_ limits: RequestLimits, table: ConnectionTable?, strangers: ConnectionTable? = nil) {
@@ -163,7 +163,7 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
         }
         switch unwrapOutboundIn(data) {
         case .head(var head):
-            // Informational (1xx) heads do not begin the final response.
+            // Informational (1xx) heads are not the final response.
             guard head.status.code >= 200 else { break }
             isAnswerBegun = true
             if let reason = head.headers.first(name: Self.reasonField.rawName) {
@@ -192,14 +192,14 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
     /// body is read and dropped instead: this library's clients write the whole body before they read the response.
     private var dropsBody: Bool { isBodyOpen && table != nil }
 
-    /// Sends a problem as the response, and ends the connection.
+    /// Sends a problem as the response and ends the connection.
     private func refuse(_ context: ChannelHandlerContext, _ problem: Problem, hasContent: Bool = true) {
         let data = (try? JSONCoding.encode(problem)) ?? Data()
         var fields = HTTPHeaders([
             ("Content-Type", Problem.mediaType), ("Content-Length", "\(data.count)"), ("Connection", "close"),
         ])
         for (name, value) in Front.fields { fields.add(name: name.rawName, value: value) }
-        // Programs that show no content show the title.
+        // Programs that do not show the content still show the title.
         let status = HTTPResponseStatus.custom(code: UInt(problem.status), reasonPhrase: problem.title)
         let head = HTTPResponseHead(version: .http1_1, status: status, headers: fields)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
@@ -225,31 +225,31 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
 
 /// Limits on unauthenticated connections, request bodies, and the time in which a request must arrive.
 package struct RequestLimits: Sendable, Hashable {
-    /// The time from the connection's start, or from the end of a response, to the end of the next request head, on a
-    /// TCP connection without a token. Received bytes do not restart it.
+    /// The time from the connection's start, or from the end of a response, to the end of the next request head, on a TCP
+    /// connection without a token. Received bytes do not extend it.
     package var unknownHead: TimeAmount = .seconds(15)
-    /// The same for a TCP connection with a token, or one over the Unix socket.
+    /// The same time on a TCP connection with a token, or on the Unix socket.
     package var knownHead: TimeAmount = .seconds(75)
     /// The time from the end of a request head to the end of its body.
     package var body: TimeAmount = .seconds(30)
-    /// The time a client has to read a response that was sent before the end of the request's body, or that is being
-    /// sent when the daemon ends.
+    /// The time that a client has to read a response that was sent before the end of the request's body, or that is being sent when
+    /// the daemon ends.
     package var linger: TimeAmount = .seconds(2)
     /// The time before the response to a wrong token of a door, or for the metrics.
     package var wrongToken: Duration = .seconds(1)
     /// The maximum number of TCP connections without a token; a new one evicts the oldest.
     package var mostUnknown = 32
-    /// The time within which the next bytes of a page must come from an upstream of the gateway, and the whole page.
+    /// The time within which a gateway's upstream must send the next bytes of a page, and, below, the whole page.
     package var pageIdle: Duration = .seconds(60)
     package var pageTime: Duration = .seconds(600)
-    /// The bytes that all pages of the gateway together may hold: what came, what is read of it, and what is made of it.
+    /// The maximum memory for all pages of the gateway together, in bytes: received bytes, parsed pages, and rewritten pages.
     package var pageBudget = 256 << 20
-    /// The maximum number of connections of other users that are told why they are refused; a new one evicts the oldest.
+    /// The maximum number of refused connections of other users that receive the reason; a new one evicts the oldest.
     package var mostStrangers = 16
-    /// The maximum number of bytes that all bodies together may hold, separately for TCP and for the Unix socket, not
-    /// counting the first ``freeBytes`` of each.
+    /// The maximum memory for all bodies together, in bytes, separately for TCP and for the Unix socket. The first ``freeBytes`` of
+    /// each body do not count.
     package var bodyBudget = 32 << 20
-    /// The maximum number of responses with the content of downloads; each has a piece of 256 KiB in memory.
+    /// The maximum number of simultaneous responses with the content of downloads; each holds a block of 256 KiB in memory.
     package var mostReaders = 64
     /// The bytes of each body that do not count against the budget, so that small requests are always served.
     package static let freeBytes = 4096

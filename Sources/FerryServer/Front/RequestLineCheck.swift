@@ -2,15 +2,16 @@ import FerryCore
 import NIOCore
 import NIOHTTP1
 
-/// Replaces a request target that is not a path by `*`, which matches no resource. The layers above would drop the
-/// host of an absolute-form target (`GET http://evil/api/v1`) before the access policy sees it.
+/// Replaces a request target that is not a path with `*`, which matches no resource. The layers above would drop the host of an
+/// absolute-form target (`GET http://evil/api/v1`) before the access policy sees it.
 ///
-/// Also closes the connection after a response to an HTTP/1.0 client, which waits for that.
+/// Also closes the connection after a response to an HTTP/1.0 client, which waits for the close.
 final class RequestLineCheck: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
 
-    /// The path before targets in absolute form of `http:`, as to a proxy; `nil` if there is no such resource.
+    /// The path that is put before absolute-form targets with `http:`, as a proxy receives them; `nil` if there is no such
+    /// resource.
     private let proxyPath: String?
 
     init(proxyPath: String? = nil) { self.proxyPath = proxyPath }
@@ -23,7 +24,8 @@ final class RequestLineCheck: ChannelInboundHandler, RemovableChannelHandler {
             if let proxyPath, let rest = head.uri.dropping(prefix: "http://"),
                 let host = proxyHost(context.channel)
             {
-                // Only a client for which this is the proxy sends it; the URL is checked instead of the host.
+                // Only a client that uses this port as its proxy sends an absolute-form target. The URL is checked instead of the
+                // host.
                 head.uri = proxyPath + rest
                 head.headers.replaceOrAdd(name: "Host", value: host)
             } else {

@@ -3,7 +3,7 @@ import FerryCore
 import FerryMetrics
 import Synchronization
 
-/// The metrics of the daemon: what was measured since its start, and what its list, connections and process are now.
+/// The metrics of the daemon: measurements since its start, and the current state of its list, connections and process.
 final class DaemonMetrics: MetricsSource {
     private let registry: MetricRegistry
     private let manager: DownloadManager
@@ -12,7 +12,7 @@ final class DaemonMetrics: MetricsSource {
     private let settings: SettingsController
     /// Set once, at the start.
     private let doors = Mutex<OpenDoors?>(nil)
-    /// One request at a time reads the list, however many there are.
+    /// Lets only one request at a time read the list.
     private let turn = AsyncLock()
 
     init(
@@ -51,6 +51,6 @@ extension Metric {
     static let sessions = gauge("ferry_sessions", help: "Sessions that the daemon knows")
     static let clients = gauge("ferry_clients", help: "Clients that follow the events")
 
-    /// Those of the daemon alone.
+    /// The metrics that only a daemon has.
     static let ofDaemon = [freeBytes, sessions, clients]
 }

@@ -15,18 +15,18 @@ import Synchronization
 
 /// Answers `GET /metrics` on the port of the metrics, for monitoring programs of any user of this machine.
 ///
-/// The token, which gives access to nothing else, is required of each request. `Host` and the absence of `Origin` are
-/// checked first, so that no page in a browser can try one.
+/// Each request needs the token, which gives access to nothing else. `Host` and the absence of `Origin` are checked first, so that
+/// no page in a browser can try tokens.
 final class MetricsResponder: Door {
     static let path = "/metrics"
-    /// The name under which connections with the token are known.
+    /// The name under which connections with the token are recorded.
     private static let tokenName = "metrics"
 
     let name = "metrics"
     let port: Int
     let option: String
-    /// Every user of the machine. The table is of this port alone: other users must not be able to crowd out the
-    /// connections of the page.
+    /// Admits every user of the machine. This port has its own table, because other users must not be able to evict the connections
+    /// of the page.
     let peers: PeerRule
     private let connections: ConnectionTable
     let token: SharedToken
@@ -82,7 +82,7 @@ final class MetricsResponder: Door {
 }
 
 extension DoorKind {
-    /// The metrics over TCP, if the settings have a port for them.
+    /// The metrics over TCP, if the settings have a port for the metrics.
     static let metrics = DoorKind { host throws(DownloadError) in
         guard let port = host.settings.metricsPort else { return nil }
         return MetricsResponder(

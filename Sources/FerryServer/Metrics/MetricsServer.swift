@@ -5,7 +5,7 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// Serves the metrics of a program that is no daemon, on a port of loopback with a token, as a daemon does.
+/// Serves the metrics of a program that is not a daemon, on a loopback port with a token, as a daemon does.
 package struct MetricsServer: Sendable {
     private let responder: MetricsResponder
     private let limits = RequestLimits()
@@ -14,12 +14,12 @@ package struct MetricsServer: Sendable {
     /// The maximum number of open connections.
     private static let mostConnections = 64
 
-    /// Reads the token of the metrics, or makes one.
+    /// Reads the token of the metrics, or generates one.
     ///
     /// - Parameters:
-    ///   - port: 0 for any that is free.
-    ///   - tokenFile: Where the token is kept (0600).
-    ///   - option: The option that gives the port, for errors.
+    ///   - port: 0 for any free port.
+    ///   - tokenFile: The file of the token (mode 0600).
+    ///   - option: The option that sets the port, for errors.
     ///
     /// Throws `disk` if a token cannot be written. Blocks: called on a file thread.
     package init(
@@ -33,9 +33,9 @@ package struct MetricsServer: Sendable {
         self.logger = logger
     }
 
-    /// Serves while `body` runs, which begins once the port is bound, with the address of the metrics.
+    /// Serves while `body` runs. `body` starts once the port is bound, with the address of the metrics.
     ///
-    /// Throws `conflict` if the port is taken, `invalidRequest` if it may not be used, and what `body` throws.
+    /// Throws `conflict` if the port is in use, `invalidRequest` if it may not be used, and the errors of `body`.
     package func serving<Value: Sendable>(
         _ body: (_ address: String) async throws -> Value
     ) async throws -> Value {
@@ -61,7 +61,7 @@ package struct MetricsServer: Sendable {
                 result = .success(try await body("http://127.0.0.1:\(port)\(MetricsResponder.path)"))
             } catch { result = .failure(error) }
             await group.triggerGracefulShutdown()
-            // The end of `body` is the program's, also if the listeners have failed meanwhile.
+            // The result of `body` is the program's result, even if the listeners have failed meanwhile.
             _ = await tasks.nextResult()
             return try result.get()
         }

@@ -2,15 +2,15 @@ import CZlib
 import FerryCore
 import HTTPTypes
 
-/// The content coding of a response (RFC 9110 §8.4): gzip, where the request accepts it.
+/// The content coding of a response (RFC 9110 §8.4): gzip, if the request accepts it.
 ///
 /// Bodies that contain secrets are never compressed: their size would depend on them.
 enum ContentCoding {
-    /// Fewer bytes than this fit in one packet as they are.
+    /// The minimum number of bytes to compress; fewer bytes fit in one packet anyway.
     static let leastBytes = 1400
 
-    /// Returns whether a request with these values of Accept-Encoding accepts gzip. Without the field a server may send
-    /// any coding; programs that cannot read gzip leave it out, so that is taken as no.
+    /// Returns whether a request with these values of Accept-Encoding accepts gzip. Without the field, a server may send any
+    /// coding. But programs that cannot read gzip omit the field, so a missing field counts as no.
     static func acceptsGzip(_ values: [String]) -> Bool {
         var other = false
         for value in values {
@@ -25,13 +25,13 @@ enum ContentCoding {
         return other
     }
 
-    /// Returns whether a parameter is a quality of zero.
+    /// Returns whether a parameter is a quality value of zero.
     private static func isZero(_ parameter: String) -> Bool {
         guard let value = Substring(parameter).dropping(prefix: "q=") else { return false }
         return !value.isEmpty && value.utf8.allSatisfy { $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: ".") }
     }
 
-    /// Returns the gzip form of bytes; `nil` if it would not be smaller.
+    /// Returns the bytes compressed with gzip; `nil` if it would not be smaller.
     /// - Parameter effort: 1 is fast, 9 is small.
     static func gzip(_ bytes: [UInt8], effort: Int32) -> [UInt8]? {
         guard bytes.count >= leastBytes else { return nil }

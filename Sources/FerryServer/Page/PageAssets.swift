@@ -10,8 +10,8 @@ import HummingbirdCore
     import Foundation
 #endif
 
-/// What is served of the page's files, which are compiled into the binary: the modules as two scripts, the style sheets as one.
-/// Exact lookup by path rules out path traversal.
+/// The served forms of the page's files, which are compiled into the binary: the modules as two scripts, the style sheets as one
+/// file. Exact lookup by path rules out path traversal.
 struct PageAssets: Sendable {
     struct Asset: Sendable {
         let type: String
@@ -29,10 +29,10 @@ struct PageAssets: Sendable {
         init(_ bytes: [UInt8]) { (self.bytes, tag) = (bytes, PageAssets.tag(of: bytes)) }
     }
 
-    /// The assets of this program, made when the page is opened first.
+    /// The assets of this program, created when the page is first opened.
     static let own = PageAssets(files)
 
-    /// The style sheets, in the order in which they count.
+    /// The style sheets, in the order of the cascade.
     private static let styles = ["/base.css", "/controls.css", "/frame.css", "/list.css", "/detail.css"]
 
     private let assets: [String: Asset]
@@ -85,10 +85,10 @@ struct PageAssets: Sendable {
     }
 }
 
-/// The page for a browser that asked for the page under another host: a forwarded port of another number, a name of this
-/// machine. Constant but for the port: nothing of the request is in it.
+/// The page for a browser that requested the front page under another host, such as a forwarded port with another number, or a name
+/// of this machine. It is constant except for the port, and contains nothing from the request.
 enum WrongHostPage {
-    /// Returns the page if a browser opens the front page; `nil` for every other request, which gets the problem.
+    /// Returns this page if a browser opens the front page; `nil` for every other request, which receives the problem.
     static func answer(_ request: Request, _ path: Substring, port: Int) -> Response? {
         guard path == "/", request.method == .get, request.headers[.accept]?.utf8.contains("text/html") == true else {
             return nil

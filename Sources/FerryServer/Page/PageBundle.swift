@@ -1,26 +1,26 @@
 import FerryCore
 
-/// The page's modules as two scripts: a browser far away sends two requests in place of sixty, and waits for the first rows no
-/// longer than their code takes.
+/// Bundles the page's modules into two scripts, so that a browser over a slow link sends two requests in place of sixty, and loads
+/// only the code for the first rows before it shows them.
 ///
-/// Each module becomes a function that is called once, after those that it imports:
-/// `modules["a.js"] = (() => { …; return { …its exports }; })();`. The modules keep to what is read here: an import is one line,
-/// `import { a, b as c } from './x.js';` or `import * as a from './x.js';`, a declaration is exported where it stands, and no text
-/// goes on over a line. Lines of comments and the blanks before a line are left out: a sixth of what a browser waits for.
+/// Each module becomes a function that is called once, after the functions of its imports:
+/// `modules["a.js"] = (() => { …; return { …its exports }; })();`. The modules use only the syntax that is parsed here: an import
+/// is one line, `import { a, b as c } from './x.js';` or `import * as a from './x.js';`, a declaration is exported where it is
+/// declared, and no string continues on the next line. Comment lines and indentation are dropped, which are a sixth of the bytes.
 ///
-/// The first script is `page.js`. A text `'./later.js'` elsewhere than in an import is the address of the second one, for
-/// `import(…)`: the script of that module and of all that it imports and the first one does not have. It exports what the module
-/// does, and finds the modules of the first in `page.js`, which a browser runs once. Its name has a hash of all files, as
-/// `later-1f2e….js`: a daemon that was updated since has no script of that name, so that a page never runs modules of two versions.
-/// Pure.
+/// The first script is `page.js`. A string `'./later.js'` outside an import declaration is the address of the second script, for
+/// `import(…)`. The second script contains that module and those of its imports that the first script lacks. It has the exports of
+/// the module, and takes the modules of the first script from `page.js`, which a browser runs only once. Its name contains a hash
+/// of all files, such as `later-1f2e….js`. An updated daemon has no script of that name, so a page never runs modules of two
+/// versions. Pure.
 struct PageBundle {
     private let files: [String: [UInt8]]
     private let version: String
     private var included: Set<String> = []
-    /// The module of the second script, once a module of the first has named it.
+    /// The module of the second script, once a module of the first script has named it.
     private var second: String?
 
-    /// Returns the scripts by path: that of a module and of all that it imports, and the second one, where the first names it.
+    /// Returns the scripts by path: the script of a module and all its imports, and the second script, if the first one names it.
     /// `files` are the contents by path.
     static func scripts(_ files: [String: [UInt8]], from entry: String) -> [String: [UInt8]] {
         var bundle = PageBundle(files: files)
@@ -40,7 +40,7 @@ struct PageBundle {
         version = String(PageAssets.hash(of: all.flatMap { Array($0.key.utf8) + $0.value }), radix: 16)
     }
 
-    /// Returns style sheets as one, without lines of comments and the blanks before a line.
+    /// Returns the style sheets as one, without comment lines and indentation.
     static func styles(_ sheets: [[UInt8]]) -> [UInt8] {
         var styles = ""
         for line in sheets.flatMap({ String(decoding: $0, as: UTF8.self).split(at: "\n") }) {
@@ -51,8 +51,7 @@ struct PageBundle {
         return Array(styles.utf8)
     }
 
-    /// Returns the functions of a module and of those that it imports, without those that were included before; and what the
-    /// module exports.
+    /// Returns the functions of a module and its imports, except the modules that were already included, and the module's exports.
     private mutating func modules(of name: String) -> (script: String, exports: String) {
         guard included.insert(name).inserted, let bytes = files["/" + name] else { return ("", "") }
         var script = ""
@@ -79,7 +78,7 @@ struct PageBundle {
         return (script, list)
     }
 
-    /// Returns a line with the address of the second script in place of its module, where the line names it.
+    /// Returns a line in which the name of the second script's module is replaced by the address of the script.
     private mutating func addressed(_ code: Substring) -> String {
         let parts = code.split(at: "'", omittingEmptySubsequences: false)
         return parts.map { text in
@@ -91,12 +90,12 @@ struct PageBundle {
         }.joined(separator: "'")
     }
 
-    /// Returns the name under which the script of a module is served: with the version of the page.
+    /// Returns the name under which the script of a module is served, which contains the version of the page.
     private func address(of module: String) -> String {
         "\(module.dropping(suffix: ".js") ?? "")-\(version).js"
     }
 
-    /// Returns the declaration of what an import brings: `{ a, b as c } from ` or `* as a from `.
+    /// Returns the declaration of the names that an import introduces: `{ a, b as c } from ` or `* as a from `.
     private static func binding(_ clause: Substring, of module: String) -> String {
         let words = clause.split(at: " ").dropLast()
         if let first = words.first, first.utf8.elementsEqual("*".utf8) {

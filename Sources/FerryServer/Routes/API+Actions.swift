@@ -67,7 +67,7 @@ extension API {
         return try await listed(try await manager.adopt(path, for: call.session), call, status: .created)
     }
 
-    /// Answers with a download as it is now. Throws `notFound` if it is not listed any more.
+    /// Returns a response with the current state of a download. Throws `notFound` if the download is no longer listed.
     func listed(
         _ download: Download, _ call: APIRequest, status: HTTPResponse.Status = .ok
     ) async throws -> Response {

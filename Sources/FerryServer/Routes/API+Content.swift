@@ -6,9 +6,9 @@ import HummingbirdCore
 import NIOCore
 import Synchronization
 
-/// The number of responses that read the content of downloads.
+/// Limits the number of responses that read the content of downloads.
 final class ContentSeats: Sendable {
-    /// A place among the readers, which is given back when it is released.
+    /// A permit to read, which is returned when the object is released.
     final class Seat: Sendable {
         private let seats: ContentSeats
         private let claimant: Portions.Claimant
@@ -25,13 +25,13 @@ final class ContentSeats: Sendable {
     var hasRoom: Bool { taken.withLock { $0.hasRoom } }
     var held: Int { taken.withLock { $0.held } }
 
-    /// Returns a place; `nil` if all that this one may have are taken.
+    /// Returns a permit; `nil` if no permit is available to this claimant.
     func take(for claimant: Portions.Claimant = .own) -> Seat? {
         taken.withLock { $0.take(1, for: claimant) } ? Seat(self, claimant) : nil
     }
 }
 
-/// Reading the file of a download, also while it is fetched.
+/// Reading the file of a download, even while it is being downloaded.
 extension API {
     /// The time that a request waits for the size of a file; a download may be far back in the queue.
     private static let longestWait: Duration = .seconds(300)
@@ -39,8 +39,8 @@ extension API {
     /// The query item of a link to the content.
     static let codeItem = "code"
 
-    /// Makes a link that a browser can save the file from. Throws if the file of a completed download is not there as it was
-    /// saved: a browser would say no reason.
+    /// Creates a link from which a browser can save the file. Throws if the file of a completed download is missing or changed,
+    /// because a browser would not show the reason.
     func makeContentLink(_ call: APIRequest) async throws -> Response {
         _ = try await readIfPresent(NothingBody.self, of: call)
         let download = try await download(call.id, for: call)
@@ -51,7 +51,7 @@ extension API {
         return try Answer.json(ContentLinkBody(path: path), status: .created)
     }
 
-    /// Returns the grant of the link that a request for the content of a download uses; `nil` if there is none.
+    /// Returns the grant of the link in a request for the content of a download; `nil` if the request has no valid link.
     func grant(ofLink query: Substring?, to identifier: String) -> ContentLinks.Grant? {
         guard let query, let items = try? QueryItems(query, known: [Self.codeItem]),
             let code = items.text(Self.codeItem),
@@ -72,7 +72,7 @@ extension API {
             headers[name] = broadcaster.boot
             headers[.contentType] = description.mediaType
         }
-        // The connection is watched while the response is written, and ends with it.
+        // The connection is watched while the response is written, and closes after it.
         headers[.connection] = "close"
         var range: Range<Int64>?
         var status = HTTPResponse.Status.ok
@@ -126,7 +126,7 @@ extension API {
         }
     }
 
-    /// Applies Range, and If-Range with a strong tag: any other validator does not match.
+    /// Applies Range and If-Range. Only a strong entity tag can match If-Range.
     private static func range(
         of fields: HTTPFields, _ description: DownloadContent.Description, _ size: Int64
     ) -> RangeField {
@@ -134,8 +134,8 @@ extension API {
         return RangeField(fields[.range], length: size)
     }
 
-    /// The fields of a representation. Its bytes, name and media type are a stranger's, and the page has the same origin:
-    /// no browser may show or run it here.
+    /// The fields of a representation. Its bytes, name and media type come from a foreign server, and the page has the same origin,
+    /// so no browser may show or run it here.
     private static func fields(of description: DownloadContent.Description, named name: String) -> HTTPFields {
         var fields: HTTPFields = [
             .contentType: safeType(description.mediaType),
@@ -148,7 +148,7 @@ extension API {
         return fields
     }
 
-    /// The media type of pictures, sound and video, without parameters; any other is `application/octet-stream`.
+    /// The media type without parameters if it is a picture, sound or video; otherwise `application/octet-stream`.
     static func safeType(_ type: String?) -> String {
         guard let type = type.flatMap({ MediaType($0) }), ["audio", "image", "video"].contains(type.type),
             !type.subtype.utf8.hasSuffix("xml")

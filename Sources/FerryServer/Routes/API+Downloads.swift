@@ -39,9 +39,9 @@ extension API {
         #"],"asOf":\#(position),"offset":\#(offset),"total":\#(total)}"#
     }
 
-    /// Returns more downloads than one read of the store has. They were identified at once, so that each occurs once
-    /// however it moves meanwhile; their rows are read as the client receives them, so that memory does not grow with
-    /// the list. Removed ones are omitted.
+    /// Returns more downloads than one read of the store contains. Their identifiers were read in one step, so that each download
+    /// occurs only once even if it moves meanwhile. Their rows are read as the client receives them, so that memory does not grow
+    /// with the list. Removed downloads are omitted.
     private func list(
         _ call: APIRequest, _ ids: ArraySlice<DownloadID>, total: Int, _ offset: Int, asOf first: UInt64
     ) -> Response {
@@ -101,7 +101,7 @@ extension API {
         return response
     }
 
-    /// Adds requests of a client, all or none.
+    /// Checks and adds requests of a client, all or none.
     func add(
         _ new: [DownloadRequest], session: String, isLocal: Bool
     ) async throws(DownloadError) -> [(download: Download, isNew: Bool)] {
@@ -110,25 +110,25 @@ extension API {
             for: session)
     }
 
-    /// Adds requests that were checked, all or none.
+    /// Adds checked requests, all or none.
     private func list(
         _ requests: [DownloadRequest], for session: String
     ) async throws(DownloadError) -> [(download: Download, isNew: Bool)] {
-        // By bytes: canonically equivalent names are different directories.
+        // Compared by bytes, because canonically equivalent names are different directories.
         var seen: Set = [Array(directory(of: session).utf8)]
         let places = requests.compactMap(\.destination.directory).filter { seen.insert(Array($0.utf8)).inserted }
         try await sessions.note(places, of: session)
         return try await manager.add(requests, for: session)
     }
 
-    /// The request as it is added or planned: its place is one that the client may choose.
+    /// Returns the request as it is added or planned, with a destination that the client may choose.
     private func request(
         _ new: DownloadRequest, session: String, isLocal: Bool
     ) throws(DownloadError) -> DownloadRequest {
-        // Before anything of it is noted.
+        // Checked before anything is recorded.
         try new.checkValues()
         var request = new
-        // A web page may choose places below the allowed directories only.
+        // A web page may choose only destinations below the allowed directories.
         if request.uploadTo != nil, !isLocal { throw DownloadError(.invalidRequest, ErrorPhrase(.placeForSocket)) }
         (request.destination, request.root) = try destinations(of: session).destination(
             of: new.destination, isLocal: isLocal, default: directory(of: session))

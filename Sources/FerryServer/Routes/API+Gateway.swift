@@ -4,13 +4,13 @@ import FerryCore
 import HummingbirdCore
 import Synchronization
 
-/// Where the gateway of a daemon is found, once it is made.
+/// Holds the gateway of a daemon once it exists.
 final class GatewayPlace: Sendable {
     private let gateway = Mutex<GatewayResponder?>(nil)
 
     func set(_ new: GatewayResponder?) { gateway.withLock { $0 = new } }
 
-    /// Throws `notFound` if the daemon serves none.
+    /// Throws `notFound` if the daemon serves no gateway.
     func cache() throws(DownloadError) -> GatewayCache {
         guard let found = gateway.withLock({ $0 }) else {
             throw DownloadError(

@@ -67,8 +67,8 @@ extension API {
         return try Answer.json(ActionCount(result.changed.count, failures: kept))
     }
 
-    /// Acts on the downloads that a body selects; `action` receives their identifiers, `nil` for all, and the session
-    /// that they must be of, `nil` for any.
+    /// Acts on the downloads that a body selects; `action` receives their identifiers, `nil` for all, and the session to which they
+    /// must belong, `nil` for any.
     private func many(
         _ call: APIRequest, _ body: some SelectingBody, mayNameNone: Bool = false,
         _ action: ([DownloadID]?, String?) async throws -> ListActionResult
@@ -93,7 +93,7 @@ extension API {
         return try Answer.json(count)
     }
 
-    /// The downloads that a body selects, each once; `nil` for all of the session.
+    /// The downloads that a body selects, each once; `nil` for all downloads of the session.
     private func chosen(
         by body: some SelectingBody, _ call: APIRequest, _ session: String?, mayNameNone: Bool = false
     ) async throws -> [DownloadID]? {
@@ -111,7 +111,7 @@ extension API {
         try await meant(by: [word], session)[0]
     }
 
-    /// The download that each word means. Throws for a word that means none or several.
+    /// Returns the download that each word denotes. Throws for a word that denotes none or several.
     private func meant(by words: [String], _ session: String?) async throws -> [DownloadID] {
         let found = try await manager.identifiers(of: words, session: session)
         var ids: [DownloadID] = []

@@ -76,7 +76,7 @@ extension API {
         return try Answer.json(body)
     }
 
-    /// The speed of all downloads of a session, or with `nil` of all sessions, in bytes per second.
+    /// The speed of all downloads of a session, or of all sessions if `session` is `nil`, in bytes per second.
     func speed(of session: String?) -> Int64 {
         Int64(bytesPerSecond: manager.bytesPerSecond(of: session))
     }
@@ -111,7 +111,7 @@ extension API {
         let registration = try await read(SessionRegistration.self, of: call)
         if let directory = registration.directory { try confinement?.check(directory) }
         let isNew = sessions.entry(registration.identifier) == nil
-        // Taken before the registration, so that the client receives everything after this event.
+        // Read before the registration, so that the client receives everything after this event.
         let last = broadcaster.lastID
         try await sessions.register(registration)
         let pending = try await pendingCounts()[registration.identifier] ?? 0
@@ -130,7 +130,7 @@ extension API {
         let numbers = try await read(AcknowledgeBody.self, of: call).numbers
         // Event numbers start at 1.
         let wanted = Set(numbers.filter { $0 > 0 })
-        // Acknowledges events of the request's session only.
+        // Acknowledges only events of the request's session.
         var own: [Int64] = []
         var last = (wanted.min() ?? 1) - 1
         while own.count < wanted.count, case let page = try await manager.pendingEvents(after: last),

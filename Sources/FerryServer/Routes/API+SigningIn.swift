@@ -12,7 +12,7 @@ import Logging
 
 /// Issuing, listing and withdrawing tokens.
 extension API {
-    /// Returns the address that opens the page signed in, once, within a minute; `nil` without loopback.
+    /// Returns an address that opens the page signed in, once and within a minute; `nil` if loopback is off.
     func signInAddress() -> String? {
         addresses.port.map { page(codes.make(at: .sinceStart).text, port: $0) }
     }
@@ -49,7 +49,7 @@ extension API {
     }
 
     func withdraw(_ call: APIRequest) async throws -> Response {
-        // Closes the connections even if the file cannot be written, as the token is no longer valid.
+        // Closes the connections even if the file cannot be written, because the token is no longer valid.
         defer { connections.close(tokens: [call.identifier]) }
         guard try await tokens.withdraw(call.identifier) else {
             throw DownloadError(

@@ -108,14 +108,13 @@ struct API: Sendable {
         sessions.entry(session)?.directory ?? settings.current.directory
     }
 
-    /// The locations that clients over TCP may write to in this session.
+    /// The locations to which clients over TCP may write in this session.
     func destinations(of session: String) -> DestinationPolicy {
         let own = directory(of: session)
         return DestinationPolicy(allowed: [own] + settings.current.allowedDirectories.filter { $0 != own })
     }
 
-    /// Returns the listed download with this identifier. Throws `notFound`, also for another session's download over
-    /// TCP.
+    /// Returns the listed download with this identifier. Throws `notFound`, over TCP even for another session's download.
     func download(_ id: DownloadID, for call: APIRequest) async throws(DownloadError) -> Download {
         guard let download = try await manager.download(id: id), call.mayUse(download.session) else {
             throw notListed(id)
@@ -131,7 +130,7 @@ struct API: Sendable {
         return row
     }
 
-    /// Decodes the body of a request. Throws for members that it does not have.
+    /// Decodes the body of a request. Throws for unknown members.
     func read<Body: ClientBody>(_ type: Body.Type, of call: APIRequest) async throws -> Body {
         try await call.body(Strict<Body>.self, budgets[call]).body
     }

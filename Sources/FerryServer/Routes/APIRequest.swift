@@ -27,12 +27,12 @@ struct APIRequest: Sendable {
     /// The maximum nesting depth of JSON bodies.
     static let mostDepth = 32
 
-    /// Whether the client is the library of an app: it shows handles.
+    /// Whether the client is the library of an app, which needs the properties of handles.
     var wantsHandles: Bool {
         HTTPField.Name(FerryAPI.handlesHeader).map { http.headers[$0] == "1" } ?? false
     }
 
-    /// Whether the request may read and change this session's downloads: over TCP only those of its own session.
+    /// Whether the request may read and change this session's downloads. Over TCP, a request may use only its own session.
     func mayUse(_ other: String) -> Bool { isLocal || other == session }
 
     var id: DownloadID { DownloadID(rawValue: identifier) }
@@ -40,14 +40,14 @@ struct APIRequest: Sendable {
     /// Returns the query items. Throws for names that are not in `known`.
     func items(_ known: Set<String>) throws(Problem) -> QueryItems { try QueryItems(query, known: known) }
 
-    /// Decodes the body. `budget` covers its bytes until then.
+    /// Decodes the body. Its bytes count against `budget` until it is decoded.
     func body<Body: Decodable>(_ type: Body.Type, _ budget: BodyBudget) async throws -> Body {
         var share = budget.share()
         let bytes = try await bytes(&share)
         return try Self.decode(type, from: bytes)
     }
 
-    /// Decodes the body; `nil` for an empty one.
+    /// Decodes the body; `nil` for an empty body.
     func bodyIfPresent<Body: Decodable>(_ type: Body.Type, _ budget: BodyBudget) async throws -> Body? {
         var share = budget.share()
         let data = try await bytes(&share)
@@ -65,7 +65,7 @@ struct APIRequest: Sendable {
         try await Self.bytes(of: http, most: route.mostBytes, &share)
     }
 
-    /// Reads the body of a request up to a limit. A body with a larger declared length is not read at all.
+    /// Reads the body of a request up to a limit. A body whose declared length exceeds the limit is not read at all.
     static func bytes(
         of http: Request, most: Int, _ share: inout BodyBudget.Share
     ) async throws(Problem) -> Data {

@@ -21,7 +21,7 @@ enum Answer {
         Response(status: status, headers: [.contentType: type], body: ResponseBody(byteBuffer: ByteBuffer(bytes: data)))
     }
 
-    /// Returns a response with a list in JSON, compressed where the request accepts that. A list contains no secrets.
+    /// Returns a response with a list in JSON, compressed if the request accepts compression. A list contains no secrets.
     static func list(_ data: Data, for call: APIRequest) -> Response {
         let accepts = ContentCoding.acceptsGzip(call.http.headers[values: .acceptEncoding])
         let gzip = accepts ? ContentCoding.gzip([UInt8](data), effort: 4) : nil

@@ -27,7 +27,7 @@ final class DaemonResponder: Sendable {
 
     func listens(on port: Int) { policy.withLock { $0 = AccessPolicy(port: port) } }
 
-    /// The connection identifies the user: the peer of the Unix socket is always this user.
+    /// Answers a request. The connection identifies the user: the peer of the Unix socket is always the daemon's user.
     func respond(to request: Request, on channel: any Channel) async -> Response {
         let target = request.uri.string
         let path = Substring(target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
@@ -84,8 +84,7 @@ final class DaemonResponder: Sendable {
         }
     }
 
-    /// Returns the resource of a path. All paths below /api belong to the API, including unknown
-    /// ones.
+    /// Returns the resource of a path. All paths below /api, including unknown ones, belong to the API.
     static func resource(_ method: HTTPRequest.Method, _ path: Substring) -> AccessPolicy.Resource {
         if path.hasSameBytes(as: MetricsResponder.path) { return .metrics }
         guard path.hasSameBytes(as: "/api") || path.utf8.hasPrefix("/api/") else { return .page }
@@ -93,7 +92,7 @@ final class DaemonResponder: Sendable {
             return .api(.none)
         }
         let rest = path.dropping(prefix: FerryAPI.root) ?? ""
-        // Paths of the OpenAPI document begin with a slash, including that of the greeting.
+        // Paths of the OpenAPI document begin with a slash, including the path of the greeting.
         return .api(Route.match(method, rest.hasSameBytes(as: "/") ? "" : rest))
     }
 
@@ -131,8 +130,7 @@ final class DaemonResponder: Sendable {
         return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: form.bytes)))
     }
 
-    /// Allows only the daemon's own files, nothing inline and no framing. Trusted Types keep server text from
-    /// becoming code.
+    /// Allows only the daemon's own files, no inline code and no framing. Trusted Types keep text from servers from becoming code.
     static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
         manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
@@ -141,10 +139,10 @@ final class DaemonResponder: Sendable {
 }
 
 extension AccessPolicy.RequestOrigin {
-    /// Reads the fields of a request; it is not local and has no token.
+    /// Reads the fields of a request. The result is not local and has no token.
     public init(_ request: Request) {
         let fields = request.headers
-        // The first `Host` has become the authority; further ones are still header fields.
+        // The first `Host` has become the authority; further `Host` fields are still header fields.
         var hosts = request.head.authority.map { [$0] } ?? []
         if let name = HTTPField.Name("Host") { hosts += fields[values: name] }
         self.init(method: request.method, target: request.uri.string, hosts: hosts)

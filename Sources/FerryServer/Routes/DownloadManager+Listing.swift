@@ -4,8 +4,8 @@ package import FerryCore
 import HTTPTypes
 
 extension DownloadManager {
-    /// Downloads as they are now, in the form of the API's lists and events and in this order, with the position that they
-    /// are as new as. Those that are not listed are omitted.
+    /// Returns the current state of these downloads, in this order and in the form of the API's lists and events, with the position
+    /// of the log that it includes. Downloads that are not listed are omitted.
     ///
     /// - Parameter hasHandle: Whether the properties of a library handle are included.
     package func listed(
@@ -15,16 +15,16 @@ extension DownloadManager {
         return rows.map { ListedDownload($0, asOf: position, hasHandle: hasHandle) }
     }
 
-    /// A row in the form of the API's lists and events; the state in memory takes precedence over the row.
+    /// Returns a row in the form of the API's lists and events; the state in memory takes precedence over the row.
     ///
     /// - Parameters:
-    ///   - position: ``position`` from before the row was read.
+    ///   - position: The value of ``position`` before the row was read.
     ///   - hasHandle: Whether the properties of a library handle are included.
     package func listed(_ row: CatalogueRow, asOf position: UInt64, hasHandle: Bool = false) -> ListedDownload {
         ListedDownload(listedRow(row), asOf: position, hasHandle: hasHandle)
     }
 
-    /// All details of a download, with the parameters of ``listed(_:asOf:hasHandle:)``; leaves `speeds` empty.
+    /// Returns all details of a download, with the parameters of ``listed(_:asOf:hasHandle:)``; leaves `speeds` empty.
     package func detail(
         of row: CatalogueRow, asOf position: UInt64, hasHandle: Bool = false
     ) async -> DownloadDetail {
@@ -83,8 +83,8 @@ extension ListedDownload {
 }
 
 extension TransferPicture {
-    /// The byte ranges of the whole file with their states, sorted and without gaps; the end is the last known byte
-    /// while the size is unknown.
+    /// The byte ranges of the whole file with their states, sorted and without gaps; while the size is unknown, they end at the
+    /// last known byte.
     fileprivate var segments: [DownloadDetail.Segment] {
         let end = totalBytes ?? max(written.ranges.last?.upperBound ?? 0, running.map(\.range.lowerBound).max() ?? 0)
         guard end > 0 else { return [] }

@@ -8,10 +8,10 @@ import Synchronization
     import Foundation
 #endif
 
-/// A cache of list items encoded as JSON, since most of a list is unchanged when requested again.
+/// A cache of list items encoded as JSON, because most of a list is unchanged when it is requested again.
 ///
-/// An entry is used only if its source equals the item, so nothing needs to be invalidated. The position of the log,
-/// which differs with each request, is not part of it.
+/// An entry is used only if its source equals the item, so nothing needs to be invalidated. The position of the log, which differs
+/// with each request, is not part of the entry.
 final class ListedTexts: Sendable {
     private struct Entry {
         let listed: ListedDownload
@@ -55,7 +55,7 @@ final class ListedTexts: Sendable {
             }
         }
         return zip(listed, texts).map { item, text in
-            // An object that has other members.
+            // The object has other members, so the comma is right.
             item.asOf.map { Data(#"{"asOf":\#($0),"#.utf8) + text.dropFirst() } ?? text
         }
     }

@@ -55,7 +55,7 @@ package final class AddressCache: Sendable {
         for one in waiting { one.resume(returning: answer) }
     }
 
-    /// Resumes all waiting tasks with `nil`, as the daemon has ended.
+    /// Resumes all waiting tasks with `nil`, because the daemon has ended.
     func close() {
         let (waiting, asking) = state.withLock { state in
             state.isClosed = true
@@ -81,7 +81,7 @@ package final class AddressCache: Sendable {
         }
     }
 
-    /// Returns the loopback port once the first TCP listener is bound; `nil` if the daemon ends before.
+    /// Returns the loopback port once the first TCP listener is bound; `nil` if the daemon ends first.
     func port() async -> Int? {
         await withCheckedContinuation { continuation in
             let answer: Int?? = state.withLock { state in

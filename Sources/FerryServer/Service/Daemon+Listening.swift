@@ -15,11 +15,11 @@ import ServiceLifecycle
 #endif
 
 extension Daemon {
-    /// Checks before downloads start that nothing answers at the socket, and that a port that must be had can be bound.
+    /// Checks, before downloads start, that no process accepts connections at the socket, and that each required port can be bound.
     ///
     /// Throws `conflict` if another program uses one of them.
     func checkAddresses() async throws {
-        // At a socket that was handed over, connections are accepted already.
+        // An inherited socket already accepts connections.
         if sockets.path == nil {
             let isServed = await onFileThread { [place] in Self.isServed(place.socket) }
             guard !isServed else {
@@ -35,7 +35,8 @@ extension Daemon {
         for door in doors.all { try await check(door.port, option: door.option) }
     }
 
-    /// Binds a socket to the port and closes it. It does not listen: a client that connected to it would wait for ever.
+    /// Binds a socket to the port and closes it. The socket never listens, because a client that connected to it would wait for
+    /// ever.
     private func check(_ port: Int, option: String) async throws {
         guard port != 0 else { return }
         let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
@@ -61,13 +62,13 @@ extension Daemon {
         return address.withSockAddr { connect(descriptor, $0, socklen_t($1)) } == 0
     }
 
-    /// The ports for the page in the order in which they are tried: its own, the nine after it, and any that is free.
+    /// The ports for the page in the order in which they are tried: the configured port, the nine after it, then any free port.
     fileprivate var ports: [Int] {
         let port = settings.current.port
         return mustHavePort || port == 0 ? [port] : Array(port...min(port + 9, 65_535)) + [0]
     }
 
-    /// Returns one service for each socket. Requires the state lock: an existing socket is then stale.
+    /// Returns one service for each socket. The caller holds the state lock, so an existing socket is stale.
     func listeners() throws -> [any Service] {
         let socket = place.socket
         guard socket.utf8.count < 104 else {
@@ -125,7 +126,7 @@ extension Daemon {
         }
     }
 
-    /// The listener on a socket of loopback that the manager of the service has made.
+    /// The listener on a loopback socket that was inherited from the service manager.
     private func handedOver(_ socket: InheritedSockets.Loopback) -> any Service {
         handedOver(socket.descriptor, handlers: front.handlers()) { [addresses, responder, logger] _ in
             responder.listens(on: socket.port)
@@ -190,7 +191,7 @@ private struct FirstListener: Service {
     }
 }
 
-/// The listener on ::1, with the port of 127.0.0.1. Failure is not fatal, as the machine may lack IPv6.
+/// The listener on ::1, with the port of 127.0.0.1. Failure is not fatal, because the machine may lack IPv6.
 private struct SecondListener: Service {
     let daemon: Daemon
 

@@ -21,26 +21,26 @@ package final class Daemon: Sendable {
     let sessions: SessionStore
     let settings: SettingsController
     let responder: DaemonResponder
-    /// The interfaces with a port of their own that the settings ask for.
+    /// The interfaces with their own ports that the settings enable.
     let doors: OpenDoors
     let launcher: Launcher
     let updates = AsyncEvent()
-    /// Notified when a client wants the daemon to end.
+    /// Notified when a client requests that the daemon end.
     private let shutdown = AsyncEvent()
     let logger: Logger
     /// The user whose processes may use the Unix socket.
     let user: UInt32
     let mostConnections: Int
-    /// Whether the daemon does not start without the port of its settings, because an option names it.
+    /// Whether the daemon fails to start if the port of its settings is in use, because an option names that port.
     let mustHavePort: Bool
     private let downloads: [DownloadRequest]
-    /// The sockets that the manager of the service has made for the daemon.
+    /// The sockets inherited from the service manager.
     let sockets: InheritedSockets
-    /// Told when the daemon listens, lives and ends.
+    /// Reports to the service manager that the daemon is ready, alive and stopping; `nil` without a service manager.
     let notifier: ServiceNotifier?
     let limits: RequestLimits
     let peers: LoopbackPeers
-    /// The connections of other users that are told why they are refused.
+    /// The connections of other users that receive the reason for their refusal.
     let strangers: ConnectionTable
     private let watcher: SettingsWatcher
     private let lock: Mutex<DaemonLock?>
@@ -58,35 +58,35 @@ package final class Daemon: Sendable {
         package var environment: [String: String] = [:]
         package var pollInterval: Duration = .seconds(2)
         package var user = PeerCheck.ownUser
-        /// The maximum number of open connections per listener; further ones wait to be accepted.
+        /// The maximum number of open connections per listener; further connections wait to be accepted.
         package var mostConnections = 512
         /// Starts launch and completion commands.
         package var starter: any CommandStarter = LocalStarter()
-        /// The directories that this process may write below; `nil` if it is not confined.
+        /// The directories in which this process may write; `nil` if it is not confined.
         package var confinement: Confinement?
         /// Limits on connections and requests.
         package var limits = RequestLimits()
         /// How long a sign-in code is valid.
         package var codeLifetime = OneTimeCodes.standardLifetime
-        /// Finds the users of loopback connections.
+        /// Looks up the users of loopback connections.
         package var peers = LoopbackPeers()
-        /// The doors that this program has, beside the gateway and the metrics.
+        /// The doors of this program other than the gateway and the metrics.
         package var doors: [DoorKind] = []
-        /// Values of a door's own options, where its clients give none, by the name of the door.
+        /// Defaults for a door's own options, by the name of the door; used where its clients give no value.
         package var doorDefaults: [String: [String: String]] = [:]
-        /// Downloads to add at the start, unless they are listed.
+        /// Downloads to add at the start, unless they are already listed.
         package var downloads: [DownloadRequest] = []
-        /// The sockets that the manager of the service has made.
+        /// The sockets inherited from the service manager.
         package var sockets = InheritedSockets()
-        /// Tells the manager of the service what the daemon does.
+        /// Reports the daemon's state to the service manager.
         package var notifier: ServiceNotifier?
-        /// The numbers of users' containers in the form of `/etc/subuid`; `nil` for that file.
+        /// The subordinate user IDs, in the format of `/etc/subuid`; `nil` for that file.
         var subordinates: String?
-        /// Measures the space for the cache of the gateway; `nil` for that of its file system.
+        /// Measures the space for the gateway's cache; `nil` for the free space of its file system.
         var space: GatewaySpace?
-        /// How long the gateway does not fetch a file with a wrong digest again.
+        /// How long the gateway waits before it fetches a file with a wrong digest again.
         var wrongDigestTime: Duration = .seconds(30)
-        /// Adjusts the manager's configuration last; for tests.
+        /// Adjusts the manager's configuration after everything else; for tests.
         package var configure: @Sendable (inout DownloadManager.Configuration) -> Void = { _ in }
 
         package init() {}
@@ -112,7 +112,7 @@ package final class Daemon: Sendable {
         limits = options.limits
         peers = options.peers
         strangers = ConnectionTable(mostUnknown: options.limits.mostStrangers)
-        // Files in it have restrictive modes of their own; other users must not be able to create any.
+        // The files in the directory have restrictive modes themselves; other users must not be able to create any.
         try PrivateFile.makeDirectory(place.state, forbidden: 0o022)
         lock = Mutex(try DaemonLock.take(place.lock, socket: place.socket))
         PrivateFile.removeUnfinished(in: place.state)
@@ -136,7 +136,7 @@ package final class Daemon: Sendable {
         settings.apply(to: &configuration, proxies: proxies)
         configuration.transfer.caFile = TransferSettings.caFile(in: options.environment)
         configuration.transfer.s3 = S3Settings(environment: options.environment)
-        // Clients would see what is signed with the daemon's keys.
+        // Otherwise clients would see requests that are signed with the daemon's keys.
         configuration.transfer.s3.allowsOwnRoute = false
         sessions = SessionStore(place.sessions)
         configuration.hosted = sessions.hosted(default: settings.directory)
@@ -174,9 +174,9 @@ package final class Daemon: Sendable {
     /// The gateway, if it is one of the doors.
     var gateway: GatewayResponder? { doors.all.lazy.compactMap { $0 as? GatewayResponder }.first }
 
-    /// Serves until ``stop()``. Returns when all state is safe on disk and the lock is released.
+    /// Serves until ``stop()``. Returns when all state is durable and the lock is released.
     ///
-    /// Throws errors of the start: `catalogue`, `conflict` for a socket or port in use, `disk`.
+    /// Throws if the start fails: `catalogue`, `conflict` for a socket or port in use, or `disk`.
     package func run() async throws(DownloadError) {
         defer {
             api.codes.clear()
@@ -214,13 +214,13 @@ package final class Daemon: Sendable {
         await group.withLock { $0 }?.triggerGracefulShutdown()
     }
 
-    /// Ends ``run()`` when a client wants that.
+    /// Ends ``run()`` when a client requests it.
     fileprivate func stopOnRequest() async {
         await shutdown.wait(after: 0)
         if shutdown.count > 0 { await stop() }
     }
 
-    /// Returns the addresses once all listeners are bound; `nil` if the daemon ends before.
+    /// Returns the addresses once all listeners are bound; `nil` if the daemon ends first.
     package func listening() async -> Addresses? { await addresses.wait() }
 
     var relay: EventRelay {
@@ -240,20 +240,20 @@ package final class Daemon: Sendable {
         let isDefault = session == FerryAPI.defaultSession
         if isDefault, !isEarlier { doors.heard(event, in: session) }
         if doors.owns(session) {
-            // Its clients wait for the bytes; no app follows the events, and no command runs for each file.
+            // The door's clients wait for the bytes. No app handles the events, and no command runs for each file.
             log(event, session)
             event.acknowledge()
             doors.heard(event, in: session)
             return
         }
         if session == SetKeeper.session {
-            // Their run has the end of each.
+            // The run of the set records the end of each download.
             log(event, session)
             event.acknowledge()
             return
         }
-        // An app's unacknowledged events are repeated at each start, so only an event of the default session, which
-        // is acknowledged at once, is new even if it is earlier.
+        // An app's unacknowledged events are repeated at each start, so an earlier event is new only in the default session, whose
+        // events are acknowledged at once.
         if case .completed(let file) = event.kind, isDefault || !isEarlier {
             launcher.completed(file, id: event.id, session: session, command: settings.current.onComplete)
         }
@@ -264,9 +264,10 @@ package final class Daemon: Sendable {
         }
         guard let number = event.number else { return }
         log(event, session)
-        // Events of the default session have no app that would acknowledge them.
+        // The default session has no app that would acknowledge its events.
         if isDefault {
-            // Durable at once only if a repetition would run a command again: other events wait for it.
+            // Waits until the acknowledgement is durable only if a repeated event would run a command again, because other events
+            // wait meanwhile.
             let repeated: [String] =
                 switch event.kind {
                 case .completed: settings.current.onComplete

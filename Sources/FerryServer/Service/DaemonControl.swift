@@ -9,11 +9,11 @@ package import FerryCore
     import Glibc
 #endif
 
-/// The process of the daemon on a state directory, as the commands see it.
+/// The process of the daemon that uses a state directory, as the commands see it.
 package struct DaemonControl: Sendable {
     private let lock: String
     private let installer: ServiceInstaller
-    /// How long a daemon may take to save its downloads.
+    /// How long a daemon may take to save its downloads before it exits.
     private static let longestEnd: Duration = .seconds(60)
 
     package init(_ place: DaemonPaths, environment: [String: String]) {
@@ -24,8 +24,8 @@ package struct DaemonControl: Sendable {
     /// The process that holds the lock of the state directory; `nil` if none does.
     package var holder: Int? { DaemonLock.isTaken(lock) ? DaemonLock.owner(of: lock) : nil }
 
-    /// Whether a process logs to the file of the state directory: it holds the lock there, and is without standard error,
-    /// where the system tells that.
+    /// Whether a process logs to the file of the state directory: the process holds the lock there, and its standard error is
+    /// `/dev/null`, or unknown.
     package func logsToFile(_ process: Int) -> Bool {
         guard holder == process else { return false }
         var output = stat()
@@ -37,7 +37,7 @@ package struct DaemonControl: Sendable {
         installer.isInstalled && (try? installer.mainProcess()) == process
     }
 
-    /// Ends a daemon and returns once it has left: when it holds no lock, or no longer exists.
+    /// Ends a daemon and returns once the daemon holds no lock or no longer exists.
     package func end(_ process: Int) async throws(DownloadError) {
         let hasLock = holder == process
         if isService(process) {

@@ -11,8 +11,8 @@ package import FerryCore
 /// The lock of a state directory, which limits it to one daemon. Taken before a socket is bound; the system releases
 /// it when the process ends.
 ///
-/// The file's first line is the process identifier, its second one the socket, at which clients find a daemon that was
-/// started with other variables than theirs (``DaemonSocket/path(environment:home:user:)``).
+/// The file's first line is the process identifier. Its second line is the socket, by which clients find a daemon that was started
+/// with environment variables other than theirs (``DaemonSocket/path(environment:home:user:)``).
 package final class DaemonLock: Sendable {
     private let descriptor: Int32
     /// The maximum number of bytes to read from the lock file.

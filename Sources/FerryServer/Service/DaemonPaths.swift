@@ -11,7 +11,7 @@ package import FerryCore
 
 /// The paths of a daemon's state, socket and settings. All absolute.
 package struct DaemonPaths: Sendable, Hashable {
-    /// The directory of lock, tokens and sessions, with the catalogue below `sessions/daemon`.
+    /// The directory of the lock, the tokens and the sessions, with the catalogue below `sessions/daemon`.
     package var state: String
     package var socket: String
     package var settings: String
@@ -29,27 +29,27 @@ package struct DaemonPaths: Sendable, Hashable {
     /// The log file that is used when standard error is `/dev/null`.
     package var log: String { state + "/daemon.log" }
     package var tokens: String { state + "/tokens.json" }
-    /// The token of aria2's interface that the daemon has made.
+    /// The token of the aria2 interface that the daemon has generated.
     package var aria2Secret: String { state + "/aria2-secret" }
     /// The token for the metrics over TCP.
     package var metricsToken: String { state + "/metrics-token" }
     /// The default directory of the gateway's cache.
     package var gateway: String { state + "/gateway" }
-    /// The key of the gateway's links.
+    /// The key that signs the gateway's links.
     package var gatewayKey: String { state + "/gateway-key" }
     /// The directory of the HTML files that open the page in a browser, beside the socket.
     package var signIn: String { Paths.parent(of: socket) + "/sign-in" }
-    /// The sets of files, with their states.
+    /// The file of the sets with their states.
     package var sets: String { state + "/sets.json" }
     package var sessions: String { state + "/sessions.json" }
-    /// The identifier of the daemon's list, in the same namespace as those of apps.
+    /// The identifier of the daemon's list, in the same namespace as the lists of apps.
     package static let listIdentifier = "daemon"
     package var catalogue: String { state + "/sessions/" + Self.listIdentifier }
 
-    /// Returns the settings that a daemon started now would have, without flags.
+    /// Returns the settings that a daemon would have if it started now without flags.
     package func currentSettings() throws(DownloadError) -> DaemonSettings { try settingsSource().settings() }
 
-    /// The members of the settings file that are no settings.
+    /// The members of the settings file that are not settings.
     package var unknownSettings: [String] { (try? settingsSource())?.unknownMembers ?? [] }
 
     private func settingsSource() throws(DownloadError) -> SettingsSource {

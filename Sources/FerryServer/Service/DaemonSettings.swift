@@ -2,75 +2,76 @@ package import Ferry
 package import FerryAPI
 package import FerryCore
 
-/// The settings of a daemon: in the settings file, from flags and environment, and merged.
+/// The settings of a daemon, merged from flags, the environment and the settings file.
 ///
-/// A new setting is a property with its default, a case of ``Setting`` with its form, and its bounds in `check`.
+/// To add a setting, add a property with its default, a case of ``Setting`` with its form, and its bounds in `check`.
 package struct DaemonSettings: Sendable, Hashable, Codable {
     package typealias CodingKeys = Setting
 
-    /// The port on loopback; 0 for any that is free.
+    /// The port on loopback; 0 for any free port.
     package var port = FerryAPI.defaultPort
-    /// Whether the page and the API are served on loopback too.
+    /// Whether the page and the API are served on loopback as well as on the Unix socket.
     package var loopback = true
-    /// Whether downloads may connect to addresses that are not of the public internet. A request may be stricter only.
+    /// Whether downloads may connect to addresses outside the public internet. A request can only be stricter.
     package var allowsPrivate = true
     package var maxConcurrentDownloads = 3
-    /// Bytes per second over all downloads, below 2^62.
+    /// Bytes per second for all downloads together, below 2^62.
     package var rateLimit: ByteCount?
     package var connectionsPerHost = TransferSettings().connectionsPerHost
-    /// Connections to a host name, and to all hosts of a registrable domain; `nil` for no further limit.
+    /// The maximum number of connections to one host name, and, below, to all hosts of a registrable domain; `nil` for no further
+    /// limit.
     package var hostConnections: Int?
     package var domainConnections: Int?
-    /// Seconds between the starts of two requests to a host name; `nil` for none.
+    /// Seconds between the starts of two requests to a host name; `nil` for no delay.
     package var hostDelay: Double?
     package var allowsMetered = true
     package var allowsConstrained = true
     /// `metered` or `unmetered`; `nil` for detection.
     package var networkAssumption: String?
-    /// Seconds, at least 1; `nil` for never.
+    /// Seconds after which failed downloads are retried, at least 1; `nil` for never.
     package var retriesFailedAfter: Double?
     /// The free disk space to keep; `nil` for 1 % of a file system, at most 256 MB.
     package var minFreeBytes: ByteCount?
-    /// The proxy of all downloads, with its credentials, or `none`; `nil` for those of the environment.
+    /// The proxy of all downloads, with its credentials, or `none`; `nil` for the proxies of the environment.
     package var proxy: String?
-    /// The directory of downloads of the session `default`.
+    /// The download directory of the session `default`.
     package var directory: String
-    /// Directories below which the page may put files, beside the sessions' own.
+    /// Directories below which the page may put files, in addition to the sessions' own.
     package var allowedDirectories: [String] = []
-    /// The loopback port of aria2's RPC interface, 0 for any that is free; `nil` for no such interface.
+    /// The loopback port of aria2's RPC interface, 0 for any free port; `nil` if the interface is off.
     package var aria2Rpc: Int?
-    /// The token of that interface, or `@` and the path of a file that has it; `nil` for one that is made.
+    /// The token of aria2's RPC interface, or `@` and the path of a file that contains it; `nil` for a generated token.
     package var aria2Secret: String?
-    /// The origins of the pages that may use that interface.
+    /// The origins of the pages that may use aria2's RPC interface.
     package var aria2AllowedOrigins: [String] = []
-    /// The loopback port of the metrics, 0 for any that is free; `nil` for the Unix socket alone.
+    /// The loopback port of the metrics, 0 for any free port; `nil` if only the Unix socket serves them.
     package var metricsPort: Int?
     /// Whether the gateway is served, on a loopback port of its own.
     package var gateway = false
-    /// The loopback port of the gateway; 0 for any that is free.
+    /// The loopback port of the gateway; 0 for any free port.
     package var gatewayPort = 3387
-    /// The servers that it stands before, each `KIND=URL`.
+    /// The upstream servers of the gateway, each `KIND=URL`.
     package var gatewayUpstreams: [String] = []
-    /// The other users of this machine whose programs may use it, by name or number; `all` for every user.
+    /// The other users of this machine whose programs may use the gateway, by name or user ID; `all` for every user.
     package var gatewayUsers: [String] = []
-    /// The bytes that its cache keeps.
+    /// The maximum size of the gateway's cache.
     package var gatewaySize: ByteCount = 20_000_000_000
-    /// The seconds after its last use for which a file stays in the cache.
+    /// The seconds that a file stays in the cache after its last use.
     package var gatewayAge: Double = 30 * 86_400
-    /// Whether the log has a line for each request to it.
+    /// Whether each request to the gateway is logged.
     package var gatewayLog = false
-    /// The directory of the cache; `nil` for one below the state directory.
+    /// The directory of the cache; `nil` for the default below the state directory.
     package var gatewayDirectory: String?
-    /// The program that runs after each completed download of any session, and its arguments.
+    /// The program, with its arguments, that runs after each completed download of any session.
     package var onComplete: [String] = []
-    /// The program that runs when a download of any session needs its user, and its arguments.
+    /// The program, with its arguments, that runs when a download of any session needs its user.
     package var onNeedsUser: [String] = []
 
     package init(directory: String) { self.directory = directory }
 
     /// Applies the settings of a manager to its configuration.
     ///
-    /// - Parameter proxies: Those of the environment.
+    /// - Parameter proxies: The proxies of the environment.
     package func apply(to configuration: inout DownloadManager.Configuration, proxies: ProxySettings) {
         configuration.transfer.proxy = proxyChoice.map { proxies.using($0) } ?? proxies
         configuration.maxConcurrentDownloads = maxConcurrentDownloads
@@ -102,7 +103,7 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         return body
     }
 
-    /// The names of the doors that the settings ask for.
+    /// The names of the doors that the settings enable.
     var doors: [String] {
         [aria2Rpc.map { _ in "aria2" }, gateway ? "gateway" : nil, metricsPort.map { _ in "metrics" }].compactMap(
             \.self)
@@ -114,7 +115,7 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
 
     /// Returns the settings with these values changed; null restores a default.
     ///
-    /// Throws a problem that names the setting whose value is of another type or out of bounds.
+    /// Throws a problem that names the setting whose value has the wrong type or is out of bounds.
     func merging(_ changes: [Setting: JSONValue]) throws(Problem) -> DaemonSettings {
         let defaults = try DaemonSettings(directory: directory).values
         var values = try values
@@ -131,7 +132,8 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         return merged
     }
 
-    /// The settings with the changes between two readings of the sources; those that are fixed at the start stay.
+    /// Returns the settings with the changes between two readings of the sources. Settings that are fixed at the start stay as they
+    /// are.
     func merging(_ new: DaemonSettings, since old: DaemonSettings) throws(Problem) -> DaemonSettings {
         let (old, new) = (try old.values, try new.values)
         let changed = Setting.allCases.filter { !$0.isFixed && old[$0] != new[$0] }
@@ -201,7 +203,7 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
     case aria2Rpc, aria2Secret, aria2AllowedOrigins, metricsPort
     case gateway, gatewayPort, gatewayUpstreams, gatewayUsers, gatewaySize, gatewayAge, gatewayLog, gatewayDirectory
 
-    /// Whether a change applies at the next start only.
+    /// Whether a change applies only at the next start.
     var isFixed: Bool {
         [
             .port, .loopback, .allowsPrivate, .aria2Rpc, .aria2Secret, .aria2AllowedOrigins, .metricsPort, .gateway,
@@ -232,8 +234,8 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
         }
     }
 
-    /// The value of a variable; `nil` for a text of another form. Commas separate the items of a list. An empty
-    /// text restores the default of a number or a Boolean.
+    /// The value of a variable; `nil` for a text that does not have the setting's form. Commas separate the items of a list. An
+    /// empty text restores the default of a number or a Boolean.
     func value(of text: String) -> JSONValue? {
         switch form {
         case .text: return .text(text)
@@ -252,7 +254,8 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
         }
     }
 
-    /// The value of a member of the file; `nil` for one of another form. A text alone is a list of one item.
+    /// The value of a member of the file; `nil` for a member that does not have the setting's form. A single text counts as a list
+    /// of one item.
     func value(of member: JSONValue) -> JSONValue? {
         switch (form, member) {
         case (.whole, .whole), (.number, .whole), (.number, .number), (.flag, .flag), (.text, .text): member
@@ -265,8 +268,8 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
 
 /// The command to run after each completed download, validated when the settings are read.
 enum CompletionCommand {
-    /// Returns the command with its program resolved: a bare name is searched for in `searchPath`. An empty list, or
-    /// an empty name, returns an empty command.
+    /// Returns the command with its program resolved: a bare name is searched for in `searchPath`. Returns an empty command for an
+    /// empty list or an empty name.
     ///
     /// Throws `invalidRequest` if the program does not exist or is not executable.
     static func resolve(

@@ -2,19 +2,19 @@ import CFerry
 import Ferry
 import FerryMetrics
 
-/// Gives the free pages of the allocator back to the system after the process has grown.
+/// Returns the allocator's free pages to the system after the process has grown.
 ///
-/// glibc keeps what is freed between pieces in use: after a burst of work a daemon that used 7 MB held 100 MB more. Pages that
-/// are given back during the burst are few, so they are given back again as long as there is work.
+/// glibc keeps freed memory between blocks in use: after a burst of work, a daemon that used 7 MB held 100 MB more. Few pages can
+/// be returned during the burst, so pages are returned repeatedly while there is work.
 struct FreeMemory {
-    /// How much larger than it was at its smallest, in bytes, a process gives pages back.
+    /// The growth in bytes over the smallest resident size from which pages are returned.
     static let step = Double(16 << 20)
 
-    /// Returns the resident memory in bytes, if the system tells.
+    /// Returns the resident memory in bytes; `nil` if the system does not report it.
     private let resident: @Sendable () -> Double?
     private let giveBack: @Sendable () -> Void
     private var least = Double.infinity
-    /// What the process had after it last gave pages back.
+    /// The resident memory in bytes after pages were last returned.
     private var left = 0.0
 
     init(
@@ -25,7 +25,8 @@ struct FreeMemory {
         self.giveBack = giveBack
     }
 
-    /// Gives pages back if the process is larger by ``step`` than it was at its smallest, and has not rested since the last time.
+    /// Returns pages if the process has grown by more than ``step`` over its smallest size, and its size has changed since the last
+    /// time.
     mutating func look() async {
         guard let now = await onFileThread({ [resident] in resident() }) else { return }
         least = min(least, now)

@@ -9,10 +9,10 @@ package import FerryCore
     import Glibc
 #endif
 
-/// The listening sockets that the manager of the service has made and hands over (sd_listen_fds(3)): at most the Unix
-/// socket, and 127.0.0.1 and ::1 of the page.
+/// The listening sockets that the service manager has created and passes to the daemon (sd_listen_fds(3)): at most the Unix socket,
+/// and the page's sockets on 127.0.0.1 and ::1.
 ///
-/// The variables stay in the environment, which no started program inherits (``Ferry/ChildEnvironment``).
+/// The variables stay in the environment; started programs do not inherit them (``Ferry/ChildEnvironment``).
 package struct InheritedSockets: Sendable, Hashable {
     /// A Unix socket with a path.
     package struct Named: Sendable, Hashable {
@@ -20,10 +20,10 @@ package struct InheritedSockets: Sendable, Hashable {
         package var path: String
     }
 
-    /// A socket of loopback.
+    /// A socket on loopback.
     package struct Loopback: Sendable, Hashable {
         package var descriptor: Int32
-        /// As in `Host`: `127.0.0.1:3377`, `[::1]:3377`.
+        /// As in the `Host` field: `127.0.0.1:3377`, `[::1]:3377`.
         package var address: String
         package var port: Int
     }
@@ -31,16 +31,16 @@ package struct InheritedSockets: Sendable, Hashable {
     package var path: Named?
     package var loopback: [Loopback] = []
 
-    /// None.
+    /// No sockets.
     package init() {}
 
-    /// The first descriptor that is handed over.
+    /// The first inherited descriptor.
     private static let first: Int32 = 3
 
-    /// Takes the sockets that `environment` announces for `process`; none if it announces them for another.
+    /// Takes the sockets that `environment` announces for `process`; none if they are for another process.
     ///
-    /// Throws `invalidRequest` for a descriptor that is no listening stream socket, or is of another address, and for
-    /// sockets beside those that a daemon has. They are no longer inherited by started programs afterwards.
+    /// Throws `invalidRequest` for a descriptor that is not a listening stream socket or has another kind of address, and for more
+    /// sockets than a daemon has. Marks the descriptors close-on-exec, so that started programs do not inherit them.
     package static func take(
         _ environment: [String: String], process: Int32 = getpid()
     ) throws(DownloadError) -> InheritedSockets {
@@ -58,7 +58,7 @@ package struct InheritedSockets: Sendable, Hashable {
         return sockets
     }
 
-    /// Takes one socket. A second one with a path is not counted, so that its number gives it away.
+    /// Takes one socket. A second socket with a path replaces the first, so the count of sockets reveals it.
     private mutating func take(_ descriptor: Int32) throws(DownloadError) {
         let flags = fcntl(descriptor, F_GETFD)
         guard flags >= 0, fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) >= 0 else {
@@ -85,12 +85,12 @@ package struct InheritedSockets: Sendable, Hashable {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
         }
         let bytes = withUnsafeBytes(of: storage) { Array($0.prefix(Int(length))) }
-        /// The two bytes of a port, which are in network order.
+        /// The port, from two bytes in network byte order.
         var port: Int { Int(bytes[2]) << 8 | Int(bytes[3]) }
         switch Int32(storage.ss_family) {
         case AF_UNIX where status == 0:
             let path = String(decoding: bytes.dropFirst(2).prefix { $0 != 0 }, as: UTF8.self)
-            // An abstract socket has no mode that keeps other users away.
+            // An abstract socket has no file mode that could exclude other users.
             guard path.utf8.hasPrefix("/") else { throw refusal(ErrorPhrase(.foreignSocket, "\(descriptor)")) }
             return .path(path)
         case AF_INET where status == 0 && bytes.count >= 8:

@@ -4,8 +4,8 @@ package import FerryCore
 import Logging
 import Synchronization
 
-/// Launches the apps of sessions when they have events, the command after each completed download, and the one for each
-/// that needs its user.
+/// Launches the app of a session that has events, and runs the commands for completed downloads and for downloads that need their
+/// user.
 final class Launcher: Sendable {
     private let sessions: SessionStore
     private let broadcaster: EventBroadcaster
@@ -100,7 +100,7 @@ final class Launcher: Sendable {
         ) {}
     }
 
-    /// What the download of an event needs its user for; `nil` if it needs nothing, or that was said before.
+    /// Returns what the download of an event needs its user for; `nil` if it needs nothing, or the need was already reported.
     func need(in event: DownloadEvent) -> String? { needs.withLock { $0.news(in: event) } }
 
     /// Runs the command for a download that needs its user.
@@ -125,23 +125,22 @@ final class Launcher: Sendable {
     }
 }
 
-/// Which downloads need their user, so that each need is told once: an attempt that ends as the one before is no new need,
-/// except one with credentials that the user gave.
-/// Pure.
+/// Remembers which downloads need their user, so that each need is reported once. An attempt that ends for the same reason as the
+/// one before is not a new need, except an attempt with credentials that the user gave. Pure.
 package struct NeedMemory: Sendable {
     private var needs: [DownloadID: String] = [:]
-    /// The number of needs beyond which all are forgotten.
+    /// The maximum number of remembered needs; one more clears them all.
     private static let most = 100_000
 
     package init() {}
 
-    /// The new need of the event's download; `nil` if it has none, or the one that is known.
+    /// Returns the new need of the event's download; `nil` if it has none, or the need is already known.
     package mutating func news(in event: DownloadEvent) -> String? {
         switch event.kind {
         case .waiting(let reason, _):
-            // A wait that ends by itself says nothing of what was needed before.
+            // A wait that ends by itself does not satisfy an earlier need.
             guard [.freshLink, .credentials, .diskSpace].contains(reason) else { return nil }
-            // Nothing but the user ends a wait for credentials, and the next one says that they were wrong.
+            // Only the user ends a wait for credentials, so the next wait means that the credentials were wrong.
             if reason == .credentials { needs[event.id] = nil }
             return news(reason.kind.rawValue, of: event.id)
         case .failed(let error): return news(error.code.rawValue, of: event.id)
@@ -158,22 +157,24 @@ package struct NeedMemory: Sendable {
     }
 }
 
-/// Decides when to launch a session's app: when events are unacknowledged and no client is connected, once per burst.
+/// Decides when to launch a session's app: once per burst of events, when events are unacknowledged and no client is connected.
 /// Pure.
 ///
-/// Acknowledgement counts, not presence: a connected client may crash before it handles an event.
+/// An event counts as handled when it is acknowledged, not when a client is connected: a connected client may crash before it
+/// handles an event.
 package struct LaunchPolicy: Sendable, Hashable {
     /// The minimum time between two launches.
     package static let pause: Duration = .seconds(30)
 
     /// The unacknowledged events.
     private var pending: Set<Int64> = []
-    /// The newest event that caused a launch: the app is not launched twice for an event that it ignores.
+    /// The newest event that caused a launch, so that the app is not launched twice for an event that it ignores.
     private var launchedFor: Int64 = 0
     private var isRunning = false
     private var earliest: Duration?
 
-    /// - Parameter earliest: The earliest launch: clients from before the daemon's start may reconnect by themselves.
+    /// - Parameter earliest: The earliest time of a launch, because clients from before the daemon's start may reconnect by
+    ///   themselves.
     package init(earliest: Duration? = nil) { self.earliest = earliest }
 
     /// The result of ``decide(hasClient:at:)``.

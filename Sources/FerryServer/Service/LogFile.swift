@@ -17,7 +17,7 @@ import Synchronization
     import Glibc
 #endif
 
-/// The log of a daemon without standard error: `daemon.log` in its state directory, of mode 0600.
+/// The log of a daemon without standard error: `daemon.log` in its state directory, with mode 0600.
 ///
 /// At 1 MiB the file is renamed to `daemon.log.1`, replacing an earlier one. Write errors are ignored.
 package final class LogFile: Sendable {
@@ -64,7 +64,7 @@ package final class LogFile: Sendable {
         }
     }
 
-    /// Opens the file anew at the next line, after another program has renamed it.
+    /// Reopens the file at the next line, after another program has renamed it.
     package func reopen() {
         state.withLock { state in
             guard state.descriptor >= 0 else { return }

@@ -9,15 +9,15 @@ package import FerryCore
     import Glibc
 #endif
 
-/// Reads the end of a ``LogFile``, and what is written to it afterwards.
+/// Reads the end of a ``LogFile``, and the lines that are appended afterwards.
 package struct LogReader: Sendable {
     private let path: String
-    /// The bytes at the end of the file among which the last lines are searched.
+    /// The number of bytes at the end of the file that are searched for the last lines.
     private static let mostBytes: Int64 = 1 << 20
 
     package init(_ path: String) { self.path = path }
 
-    /// Passes the last `count` lines to `write`; with `follows`, also each new one, until the task is cancelled.
+    /// Passes the last `count` lines to `write`; with `follows`, each new line too, until the task is cancelled.
     package func read(
         last count: Int, follows: Bool, every interval: Duration = .milliseconds(250), _ write: (String) -> Void
     ) async throws(DownloadError) {
@@ -30,7 +30,7 @@ package struct LogReader: Sendable {
         while follows, !Task.isCancelled {
             try? await Task.sleep(for: interval)
             for line in file.lines() { write(line) }
-            // A full file is renamed, and a new one begun.
+            // A full log is renamed, and a new file is started.
             guard let new = OpenLog(path), new.inode != file.inode else { continue }
             for line in file.lines() { write(line) }
             file = new
@@ -57,7 +57,7 @@ private final class OpenLog {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Leaves out all but the last bytes.
+    /// Skips all but the last `count` bytes.
     func skip(toLast count: Int64) { offset = max(0, Int64(lseek(descriptor, 0, SEEK_END)) - count) }
 
     /// The complete lines up to the end of the file.

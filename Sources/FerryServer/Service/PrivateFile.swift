@@ -17,7 +17,7 @@ package import FerryCore
 
 /// A small private file: mode 0600, replaced atomically, in a directory of mode 0700.
 ///
-/// Reading and writing have one bound: what would not be read back is not written, and the file stays as it was.
+/// Reading and writing have the same limit: a text that could not be read back is not written, and the file stays as it was.
 package struct PrivateFile: Sendable {
     package let path: String
     /// The maximum size in bytes.
@@ -42,8 +42,8 @@ package struct PrivateFile: Sendable {
         return String(validating: bytes[..<count], as: UTF8.self)
     }
 
-    /// Replaces the file atomically and durably with this text. Throws `disk` or `diskFull`, and `invalidRequest` for a text
-    /// of more than ``mostBytes``.
+    /// Replaces the file atomically and durably with this text. Throws `disk` or `diskFull`, or `invalidRequest` for a text of more
+    /// than ``mostBytes``.
     package func write(_ text: String) throws(DownloadError) {
         guard text.utf8.count <= mostBytes else {
             throw DownloadError(
@@ -76,11 +76,11 @@ package struct PrivateFile: Sendable {
     }
 
     private static let temporaryMark = ".new-"
-    /// The random bytes in a temporary name.
+    /// The number of random bytes in a temporary name.
     private static let temporaryBytes = 8
 
-    /// Removes what ``write(_:)`` has left in a directory where a kill or a power cut ended it. Nothing else may write there
-    /// meanwhile.
+    /// Removes the temporary files that ``write(_:)`` left in a directory when it was ended by a kill or a power cut. No other
+    /// process may write there meanwhile.
     static func removeUnfinished(in directory: String) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
             let bytes = Array(name.utf8)
@@ -92,8 +92,8 @@ package struct PrivateFile: Sendable {
         }
     }
 
-    /// Renames an unreadable file to `NAME.unreadable`, or if that exists to `NAME.unreadable.2` and so on, so that
-    /// neither a new file nor a later unreadable one replaces its contents.
+    /// Renames an unreadable file to `NAME.unreadable`, or, if that exists, to `NAME.unreadable.2` and so on, so that neither a new
+    /// file nor a later unreadable one replaces its contents.
     func keepUnreadable() {
         let names = (1...Self.mostUnreadable).lazy.map { path + ".unreadable" + ($0 == 1 ? "" : ".\($0)") }
         var status = stat()
@@ -103,7 +103,7 @@ package struct PrivateFile: Sendable {
     /// The maximum number of copies of one unreadable file.
     private static let mostUnreadable = 100
 
-    /// Why Foundation could not do something to a file: the system's sentence, where it tells one.
+    /// The reason of a Foundation file error: the system's message, if the error has one.
     static func reason(of error: any Error) -> String {
         guard let inner = (error as? CocoaError)?.underlying as? POSIXError else { return "\(error)" }
         return String(cString: strerror(inner.code.rawValue))

@@ -34,9 +34,9 @@ package struct ServeRun: Sendable {
     /// - Parameters:
     ///   - stops: Yields at each request to terminate the process.
     ///   - ready: Receives the addresses, or the error if the daemon cannot listen.
-    ///   - signsIn: Whether the address of the page opens it signed in, once, within a minute: for a terminal.
-    ///   - listening: Receives the lines to print: the address of the page, unless loopback is off, and those of the
-    ///     doors. With `signsIn`, a token that was made now is shown with it.
+    ///   - signsIn: Whether the printed address opens the page signed in, once and within a minute; for a terminal.
+    ///   - listening: Receives the lines to print: the address of the page, unless loopback is off, and the addresses of the doors.
+    ///     With `signsIn`, the line of a door shows the door's token if this start generated it.
     package func run(
         stops: AsyncStream<Void>, ready: ReadyDescriptor? = nil, signsIn: Bool = false,
         listening: @escaping @Sendable ([String]) -> Void
@@ -90,9 +90,9 @@ package struct ServeRun: Sendable {
     }
 }
 
-/// The descriptor on which the starter of a daemon waits: receives one line and is then closed.
+/// The descriptor that the starter of a daemon reads: it receives one line and is then closed.
 ///
-/// Not inherited by child processes, so the reader sees the end of file when the daemon ends.
+/// Child processes do not inherit it, so the reader sees the end of file when the daemon ends.
 package struct ReadyDescriptor: Sendable {
     private let number: Int32
 
@@ -110,7 +110,7 @@ package struct ReadyDescriptor: Sendable {
     /// Keeps the descriptor open across exec(2).
     func keep() { _ = fcntl(number, F_SETFD, 0) }
 
-    /// Writes the line and closes the descriptor. A reader that has gone away is not an error.
+    /// Writes the line and closes the descriptor. A reader that has closed its end is not an error.
     package func tell(_ line: ReadyLine) {
         defer { if number > 2 { close(number) } }
         guard let data = try? JSONCoding.encode(line) else { return }

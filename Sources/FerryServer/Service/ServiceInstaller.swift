@@ -54,13 +54,13 @@ package struct ServiceInstaller: Sendable {
     package var unit: String { directory + "/" + SystemdUnit.name }
     package var isInstalled: Bool { FileManager.default.fileExists(atPath: unit) }
 
-    /// Writes the unit and enables it, now and at each login. Throws `disk`, or `conflict` with the output of
-    /// systemctl; a unit file that was not there before is removed then.
+    /// Writes the unit and enables it, now and at each login. Throws `disk`, or `conflict` with the output of systemctl; in that
+    /// case a new unit file is removed again.
     ///
     /// Throws `conflict`, before anything is written, if a daemon is running that systemd did not start: the unit's
     /// daemon would find the state locked and exit.
     package func install(beside running: Running? = nil) throws(DownloadError) {
-        // systemd may treat any control character as the end of a line.
+        // systemd can treat any control character as the end of a line.
         guard Paths.isAbsolute(program), !program.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.unusableUnit, program))
         }
@@ -83,8 +83,8 @@ package struct ServiceInstaller: Sendable {
         }
     }
 
-    /// Stops the daemon and removes the unit. Returns false if there was none. Throws `conflict` with the output of
-    /// systemctl, with the unit file removed.
+    /// Stops the daemon and removes the unit. Returns false if there was none. Throws `conflict` with the output of systemctl; even
+    /// then the unit file is removed.
     package func uninstall() throws(DownloadError) -> Bool {
         guard isInstalled else { return false }
         var failure: DownloadError?
@@ -153,10 +153,10 @@ package enum SystemdUnit {
 
     /// Returns the unit file for a program at an absolute path.
     ///
-    /// The unit does not restart after errors that persist, unusable settings (2) or another daemon (9), and no
-    /// longer after repeated failures. The sandboxing options need no privileges and affect neither the daemon nor
-    /// completion commands. The memory limits apply to both together; with `OOMPolicy=continue` a command that exceeds
-    /// them is killed alone. systemd restarts a daemon that has not told for three minutes that it is alive.
+    /// The unit does not restart after errors that persist, which are unusable settings (2) and another daemon (9), nor after
+    /// repeated failures. The sandboxing options need no privileges and affect neither the daemon nor completion commands. The
+    /// memory limits apply to the daemon and its commands together; with `OOMPolicy=continue`, only a command that exceeds them is
+    /// killed. systemd restarts a daemon that has not reported for three minutes that it is alive.
     package static func text(program: String, isConfined: Bool = false) -> String {
         """
         [Unit]
@@ -206,7 +206,7 @@ package enum SystemdUnit {
     }
 }
 
-/// Program lookup in `PATH`, as in a shell.
+/// Looks up programs in `PATH`, as a shell does.
 enum SearchPath {
     /// Returns the first executable file of this name in the directories of `PATH`; a name with a slash is a path
     /// already. `nil` if there is none.

@@ -11,19 +11,19 @@ import ServiceLifecycle
     import Glibc
 #endif
 
-/// Tells the manager of the service what the daemon does (sd_notify(3)), in datagrams to the socket that it names.
+/// Reports the daemon's state to the service manager (sd_notify(3)), in datagrams to the socket that the service manager names.
 ///
-/// The variables stay in the environment, which no started program inherits (``Ferry/ChildEnvironment``).
+/// The variables stay in the environment; started programs do not inherit them (``Ferry/ChildEnvironment``).
 package struct ServiceNotifier: Sendable, Hashable {
     /// A state of the daemon.
     package enum Message: Sendable, Hashable {
-        /// It listens.
+        /// The daemon listens.
         case ready
-        /// It ends.
+        /// The daemon is stopping.
         case stopping
-        /// It is alive.
+        /// The daemon is alive.
         case watchdog
-        /// What it does, for people.
+        /// What the daemon is doing, as a text for people.
         case status(String)
 
         var line: String {
@@ -38,13 +38,13 @@ package struct ServiceNotifier: Sendable, Hashable {
 
     /// The address of the socket: an absolute path, or an abstract name after `@`.
     let address: String
-    /// The time in which the manager expects ``Message/watchdog``; `nil` for never.
+    /// The time within which the service manager expects the next ``Message/watchdog``; `nil` if it expects none.
     package let watchdog: Duration?
 
-    /// The maximum length of an address: that of `sun_path` without its terminator.
+    /// The maximum length of an address: the size of `sun_path` without the terminator.
     private static let mostBytes = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
-    /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`; `nil` without a socket that can be used.
+    /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`; `nil` without a usable socket.
     package init?(_ environment: [String: String], process: Int32 = getpid()) {
         guard let address = environment["NOTIFY_SOCKET"], address.utf8.count <= Self.mostBytes,
             address.utf8.hasPrefix("/") || address.utf8.hasPrefix("@") && address.utf8.count > 1
@@ -55,7 +55,7 @@ package struct ServiceNotifier: Sendable, Hashable {
         watchdog = isForUs && microseconds > 0 ? .microseconds(microseconds) : nil
     }
 
-    /// Sends messages in one datagram. A manager that has gone, or does not read for five seconds, is no error: the
+    /// Sends messages in one datagram. A service manager that is gone, or does not read for five seconds, is not an error: the
     /// daemon serves all the same.
     package func tell(_ messages: [Message]) async {
         let bytes = Array(messages.map(\.line).joined(separator: "\n").utf8)
@@ -74,7 +74,7 @@ package struct ServiceNotifier: Sendable, Hashable {
         let path = Array(address.utf8)
         withUnsafeMutableBytes(of: &name.sun_path) { bytes in
             bytes.copyBytes(from: path)
-            // The name of an abstract socket begins with a zero, and has no terminator.
+            // The name of an abstract socket begins with a zero byte and has no terminator.
             if path.first == UInt8(ascii: "@") { bytes[0] = 0 }
         }
         let isAbstract = path.first == UInt8(ascii: "@")
@@ -88,19 +88,19 @@ package struct ServiceNotifier: Sendable, Hashable {
     }
 }
 
-/// Tells the manager of the service that the daemon is alive, as long as its queue answers, and that it ends.
+/// Reports to the service manager that the daemon is alive, as long as its queue responds, and that the daemon is stopping.
 struct NotifierService: Service {
     let notifier: ServiceNotifier
     let daemon: Daemon
 
-    /// The interval of reports to a manager that expects none.
+    /// The interval of status reports to a service manager without a watchdog.
     private static let interval: Duration = .seconds(30)
 
     func run() async {
         await cancelWhenGracefulShutdown {
             let interval = notifier.watchdog.map { $0 / 2 } ?? Self.interval
             while (try? await Task.sleep(for: interval)) != nil {
-                // Waits for the lock of the queue: a daemon that hangs there is not alive.
+                // Waits for the lock of the queue, because a daemon that hangs there does not count as alive.
                 let status = ServiceNotifier.Message.status(daemon.activity)
                 await notifier.tell(notifier.watchdog == nil ? [status] : [.watchdog, status])
             }
@@ -110,6 +110,6 @@ struct NotifierService: Service {
 }
 
 extension Daemon {
-    /// What the daemon does, in one line without names.
+    /// What the daemon is doing, in one line without names.
     var activity: String { "running downloads: \(manager.running.count)" }
 }

@@ -10,17 +10,16 @@ import SystemPackage
     import Foundation
 #endif
 
-/// The known sessions with their download directories, launch commands and settings, in a file of mode 0600.
+/// The known sessions with their download directories, launch commands and settings, in a file with mode 0600.
 package final class SessionStore: Sendable {
     package struct Entry: Codable, Sendable, Hashable {
         /// `nil` for the daemon's directory.
         package var directory: String?
         /// Program and arguments; empty for none.
         package var launchCommand: [String] = []
-        /// The session's own settings, within the limits of the daemon's.
+        /// The session's own settings, within the limits of the daemon's settings.
         package var settings: SessionSettings?
-        /// Other directories that held downloads of the session, newest last. They are searched if the catalogue is
-        /// lost.
+        /// Other directories that held downloads of the session, newest last. Searched if the catalogue is lost.
         package var places: [String]?
     }
 
@@ -36,7 +35,7 @@ package final class SessionStore: Sendable {
     private let entries: Mutex<[String: Entry]>
     private let changes = FileChanges()
 
-    /// Reads the file. One that cannot be read counts as empty and is renamed to `NAME.unreadable`.
+    /// Reads the file. An unreadable file counts as empty and is renamed to `NAME.unreadable`.
     package init(_ path: String) {
         file = PrivateFile(path, most: Self.mostBytes)
         let text = file.read()
@@ -53,8 +52,7 @@ package final class SessionStore: Sendable {
         return [FerryAPI.defaultSession] + known.subtracting([FerryAPI.defaultSession]).sorted()
     }
 
-    /// Adds a session, or changes the given members of a known one. Throws `disk`, or `invalidRequest` for invalid
-    /// values.
+    /// Adds a session, or changes the given members of a known session. Throws `disk`, or `invalidRequest` for invalid values.
     package func register(_ registration: SessionRegistration) async throws(DownloadError) {
         try Self.check(registration.identifier)
         if let directory = registration.directory, !directory.utf8.hasPrefix("/") {
@@ -108,7 +106,7 @@ package final class SessionStore: Sendable {
         return HostedSessions(identifiers: Set(identifiers), directories: [directory] + places.sorted())
     }
 
-    /// Returns the download directories of sessions, sorted; with `everUsed`, also their earlier ones.
+    /// Returns the download directories of sessions, sorted; with `everUsed`, including their earlier directories.
     package func directories(everUsed: Bool) -> [String] {
         let known = entries.withLock { Array($0.values) }
         let all = known.flatMap { [$0.directory].compactMap(\.self) + (everUsed ? $0.places ?? [] : []) }
@@ -135,7 +133,7 @@ package final class SessionStore: Sendable {
                 throw DownloadError(.internal, "the sessions cannot be written", underlying: "\(error)")
             }
             try self.file.write(text)
-            // Only changes write here, and they are made in order.
+            // Only these changes write here, and they run one at a time.
             let written = new
             self.entries.withLock { $0 = written }
         }

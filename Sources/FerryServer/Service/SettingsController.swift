@@ -5,7 +5,8 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// The current settings and their changes: by the sources, and by the API, which writes them into the file.
+/// Holds the current settings, and applies changes to them: from the sources, and from the API, whose changes are written to the
+/// file.
 final class SettingsController: Sendable {
     private struct State {
         var current: DaemonSettings
@@ -17,12 +18,13 @@ final class SettingsController: Sendable {
     private let manager: DownloadManager
     private let broadcaster: EventBroadcaster
     private let sessions: SessionStore
-    /// The sessions of doors. Their clients would time out behind downloads that no program waits for.
+    /// The sessions of doors. They have their own slots, because their clients would otherwise time out behind downloads that no
+    /// program waits for.
     private let doorSessions: Set<String>
     /// The proxies of the environment.
     private let proxies: ProxySettings
     private let changes = FileChanges()
-    /// Applies settings in the order in which they were set.
+    /// Serializes the application of settings, in the order in which they were set.
     private let telling = AsyncLock()
 
     init(
@@ -40,8 +42,8 @@ final class SettingsController: Sendable {
 
     var current: DaemonSettings { state.withLock { $0.current } }
 
-    /// Applies a new reading of the sources. A change through the API stays unless the file has a new value: a flag
-    /// or a variable does not replace it again.
+    /// Applies a new reading of the sources. A change through the API stays until the file has a new value; flags and variables
+    /// that stay the same do not undo it.
     func adopt(_ new: DaemonSettings) async throws(DownloadError) {
         let isNew: Bool
         do throws(Problem) {
@@ -55,7 +57,7 @@ final class SettingsController: Sendable {
         if isNew { await tell() }
     }
 
-    /// Applies a client's change, and writes it into the file, so that it applies after a restart too.
+    /// Applies a client's change, and writes it to the file, so that it still applies after a restart.
     func change(_ change: SettingsChange) async throws -> SettingsBody {
         let members = try [Setting: JSONValue](encoding: change)
         let new = try await changes.run {
@@ -80,7 +82,7 @@ final class SettingsController: Sendable {
 
     // MARK: Sessions
 
-    /// The settings of a session; null where it follows the daemon.
+    /// The settings of a session; null where the daemon's setting applies.
     func body(of session: String, _ directory: String) -> SettingsBody {
         var body = SettingsBody(scope: "session", directory: directory)
         let own = sessions.entry(session)?.settings ?? SessionSettings()
@@ -91,7 +93,7 @@ final class SettingsController: Sendable {
         return body
     }
 
-    /// Applies a change to the settings of a session; the bounds are those of the daemon's settings.
+    /// Applies a change to the settings of a session; the daemon's settings are the bounds.
     func change(_ change: SettingsChange, of session: String) async throws {
         _ = try current.merging(try .init(encoding: change))
         try await sessions.changeSettings(of: session) { own in
@@ -105,7 +107,7 @@ final class SettingsController: Sendable {
         apply(sessions.entry(session)?.settings, to: session)
     }
 
-    /// Applies the settings of every session to the manager, before it opens.
+    /// Applies the settings of every session to the manager, before the manager opens.
     func applySessions() {
         for session in doorSessions.union(sessions.identifiers) {
             apply(sessions.entry(session)?.settings, to: session)
@@ -119,7 +121,7 @@ final class SettingsController: Sendable {
     }
 }
 
-/// Reads the settings file again after each change; an unusable file changes nothing, and the log has the reason.
+/// Reads the settings file again after each change; an unusable file changes nothing, and the reason is logged.
 struct SettingsWatcher: Service {
     typealias Members = [String: JSONValue]
 
@@ -131,14 +133,14 @@ struct SettingsWatcher: Service {
     let pollInterval: Duration
     let logger: Logger
 
-    /// Follows the file until the daemon stops.
+    /// Polls the file until the daemon stops.
     func run() async {
         await cancelWhenGracefulShutdown {
             var last = Result<Members, DownloadError>.success(members)
             while (try? await Task.sleep(for: pollInterval)) != nil {
                 let found = Result { () throws(DownloadError) in try source.file.read() }
                 guard found != last else { continue }
-                // Writes of the API leave the other members unchanged.
+                // Writes by the API keep unknown members, so these are reported only when they change.
                 if case .success(let new) = found, (try? last.get()).map(Self.unknown) != Self.unknown(new) {
                     Self.warn(new, in: source.file, logger)
                 }
@@ -173,12 +175,12 @@ struct SettingsWatcher: Service {
     }
 }
 
-/// Makes the changes of one file in order, on a file thread: a sync would otherwise block an event loop,
-/// and every request that waits for the same lock.
+/// Makes the changes of one file in order, on a file thread. Otherwise a sync would block an event loop, and every request that
+/// waits for the same lock.
 final class FileChanges: Sendable {
     private let lock = AsyncLock()
 
-    /// Runs a change of the file and of its copy in memory. The next change begins when this one has ended.
+    /// Runs a change of the file and of its copy in memory. The next change begins only when this change has ended.
     ///
     /// Cancellation does not end a change.
     func run<Value: Sendable, Failure: Error>(

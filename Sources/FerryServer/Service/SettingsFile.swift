@@ -13,9 +13,9 @@ struct SettingsFile: Sendable {
     /// The maximum size in bytes.
     private static let mostBytes = 1 << 20
 
-    /// The members of the file; none where there is no file.
+    /// The members of the file; none if the file does not exist.
     ///
-    /// Throws an error of this code for a file that cannot be read or is no JSON object.
+    /// Throws an error with this code for a file that cannot be read or is not a JSON object.
     func read(orThrow code: DownloadError.Code = .invalidRequest) throws(DownloadError) -> [String: JSONValue] {
         func failure(_ phrase: ErrorPhrase.Key, _ underlying: String? = nil) -> DownloadError {
             DownloadError(
@@ -62,7 +62,7 @@ package struct SettingsSource: Sendable {
     private let defaults: DaemonSettings
     private let searchPath: String
 
-    /// Throws `invalidRequest` with the name of a setting whose variable is of another form.
+    /// Throws `invalidRequest` with the name of a setting whose variable does not have the setting's form.
     package init(
         file path: String, environment: [String: String], flags: [Setting: JSONValue], defaults: DaemonSettings
     ) throws(DownloadError) {
@@ -78,11 +78,11 @@ package struct SettingsSource: Sendable {
         self.given = given
     }
 
-    /// The current settings. Throws `invalidRequest` for a file that is no JSON object, or with the name of the
-    /// setting that cannot be used.
+    /// The current settings. Throws `invalidRequest` for a file that is not a JSON object, or with the name of the unusable
+    /// setting.
     package func settings() throws(DownloadError) -> DaemonSettings { try settings(with: try file.read()) }
 
-    /// The members of the file that are no settings, sorted; none for a file that cannot be read.
+    /// The members of the file that are not settings, sorted; none for a file that cannot be read.
     package var unknownMembers: [String] {
         ((try? file.read()) ?? [:]).keys.filter { Setting(rawValue: $0) == nil }.sorted()
     }

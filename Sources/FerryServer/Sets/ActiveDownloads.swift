@@ -2,7 +2,7 @@ import Ferry
 import FerryCore
 import Synchronization
 
-/// The downloads of one run of a set that have not ended.
+/// The unfinished downloads of one run of a set.
 final class ActiveDownloads: Sendable {
     private let downloads = Mutex<[DownloadID: Download]>([:])
 
@@ -10,7 +10,7 @@ final class ActiveDownloads: Sendable {
 
     func remove(_ download: Download) { downloads.withLock { $0[download.id] = nil } }
 
-    /// The bytes that they have, and their speed together in bytes per second.
+    /// The bytes that the downloads have received, and their total speed in bytes per second.
     var progress: (bytes: ByteCount, bytesPerSecond: Double) {
         downloads.withLock { Array($0.values) }.reduce(into: (0, 0)) { sum, download in
             let progress = download.status.progress

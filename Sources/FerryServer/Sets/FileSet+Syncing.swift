@@ -6,18 +6,18 @@ extension NewSet {
     private static let mostPatterns = 100
     private static let mostPatternBytes = 1000
     private static let mostDepth = 64
-    /// The longest path that a system opens, in bytes.
+    /// The maximum length of a path that a system opens, in bytes.
     private static let mostPathBytes = 4096
 
-    /// Throws for values that no set can have.
+    /// Throws for values that a set cannot have.
     ///
-    /// - Parameter isLocal: Whether the client is one of the Unix socket, with the rights of its user.
+    /// - Parameter isLocal: Whether the client uses the Unix socket, and so has the rights of its user.
     func check(isLocal: Bool) throws {
         guard (url == nil) != (list == nil) else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.setSource), recovery: .needsUser)
         }
         if let list {
-            // Errors of a list show its lines, so it is opened for who may read it anyway.
+            // Errors about a list quote its lines, so it is opened only for clients that may read it anyway.
             guard isLocal else { throw DownloadError(.invalidRequest, ErrorPhrase(.setListForSocket)) }
             guard Paths.isAbsolute(list), list.utf8.count <= Self.mostPathBytes, !list.utf8.contains(0) else {
                 throw DownloadError(
@@ -57,16 +57,16 @@ extension FileSet {
         options.filter = SetFilter(include: set.include ?? [], exclude: set.exclude ?? [])
         options.maxDepth = set.depth
         options.base = try set.base.map { text throws(DownloadError) in try DownloadURL(text) }
-        // Hidden names in a directory that a client over TCP has chosen could be settings of programs.
+        // In a directory that a client over TCP has chosen, files with hidden names could be settings of programs.
         options.safeNames = root != nil || set.safeNames == true
         options.trustsListing = set.trustsListing ?? false
         options.deletesGone = set.deletesGone ?? false
         options.maxDeletions = set.maxDelete.flatMap { DeletionLimit($0) }
         options.replacesOthers = set.replacesOthers ?? false
         options.root = root
-        // A set that is being listed has one of the few places of the daemon.
+        // Limited, because a set that is being listed occupies one of the daemon's few slots for sets.
         options.listingTime = .seconds(1800)
-        // A set has many files: what a person adds does not wait for them.
+        // Low, so that a download that a person adds does not wait for the many files of a set.
         options.request.priority = .low
         if let list = set.list { return (.file(list, base: options.base), options) }
         return (.url(try DownloadURL(set.url ?? "")), options)

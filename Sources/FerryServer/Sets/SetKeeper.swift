@@ -10,31 +10,32 @@ import Synchronization
     import struct Foundation.Date
 #endif
 
-/// Syncs the sets of the daemon: a ``SetSync`` for each that is active, at most ``mostRunning`` at a time.
+/// Syncs the sets of the daemon with a ``SetSync`` for each active set, at most ``mostRunning`` at a time.
 ///
 ///     store: waiting ─► syncing ─► SetSync ─► downloads of the session `sets` ─► report ─► store: complete, …
 ///
 /// Invariants:
-/// - A set that is `waiting` or `syncing` in the store is worked on, also after a kill and a restart of the daemon.
-/// - A run of a set has ended before its state is changed by a client, so that a directory has one sync.
+/// - A set that is `waiting` or `syncing` in the store is worked on, even after a kill and a restart of the daemon.
+/// - A client's pause, cancellation or removal of a set returns only after its run has ended, so that a directory never has two
+///   syncs.
 ///
-/// The downloads of a run are in the daemon's list, in a session of their own, so its limits, slots and network rules apply;
-/// they are left there when the daemon ends, and joined by the next run of the set.
+/// The downloads of a run are in the daemon's list, in their own session, so the daemon's limits, slots and network rules apply.
+/// They stay listed when the daemon ends, and the next run of the set joins them.
 final class SetKeeper: Sendable {
     /// The session of the downloads.
     static let session = "sets"
     /// The maximum number of sets that are synced at the same time.
     private static let mostRunning = 4
-    /// The interval of reports of a running set.
+    /// The interval between progress reports of a running set.
     private static let interval: Duration = .seconds(1)
-    /// The pause after a state could not be stored.
+    /// The pause after a state could not be stored, in which the set is not started again.
     private static let pause: Duration = .seconds(30)
 
     private let store: SetStore
     private let manager: DownloadManager
     private let broadcaster: EventBroadcaster
     private let logger: Logger
-    /// Notified when a set may be begun.
+    /// Notified when a set may be started.
     private let changes = AsyncEvent()
 
     /// One run of a set.
@@ -58,7 +59,7 @@ final class SetKeeper: Sendable {
 
     var all: [FileSet] { store.all }
 
-    /// All sets, and the last change that they are as new as.
+    /// All sets, and the number of the last change that they include.
     var items: FileSetItems { store.items }
 
     func set(_ id: String) throws(DownloadError) -> FileSet {
@@ -74,7 +75,7 @@ final class SetKeeper: Sendable {
 
     /// Adds a set, or syncs the listed one with the same source and directory again.
     func add(_ new: NewSet, root: String?) async throws(DownloadError) -> (set: FileSet, isNew: Bool) {
-        // Canonically equivalent names, which are equal as strings, are those of other files.
+        // Canonically equivalent names are equal as strings but name different files, so encoded bytes are compared.
         let text = try? JSONCoding.encode(new, sortsKeys: true)
         let listed = store.all.first {
             $0.set == new && (try? JSONCoding.encode($0.set, sortsKeys: true)) == text && $0.root == root
@@ -85,7 +86,7 @@ final class SetKeeper: Sendable {
             guard sets.count < SetStore.most else {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.manySets, "\(SetStore.most)"), recovery: .needsUser)
             }
-            // One below the other would have two syncs, and their downloads could not be told apart.
+            // A directory inside another set's directory would have two syncs, whose downloads could not be told apart.
             if let other = sets.first(where: { $0.set.overlaps(new) }) {
                 throw DownloadError(
                     .conflict, ErrorPhrase(.setPlaceTaken, new.directory, other.id),
@@ -111,7 +112,7 @@ final class SetKeeper: Sendable {
         return try await endForGood(id)
     }
 
-    /// Lets a set be synced, again if it has ended.
+    /// Resumes a set; one that has ended is synced again.
     func resume(_ id: String) async throws(DownloadError) -> FileSet {
         await turns.acquire()
         defer { turns.release() }
@@ -134,10 +135,10 @@ final class SetKeeper: Sendable {
         return set
     }
 
-    /// Ends the run of a set; the caller has the turn.
+    /// Ends the run of a set; the caller holds ``turns``.
     private func end(_ id: String, as word: FileSet.State) async throws(DownloadError) -> FileSet {
         _ = try set(id)
-        // The state first, so that the end of the run does not decide it, nor a kill before its end.
+        // Stores the state first, so that neither the end of the run nor a kill before it decides the state.
         let set = try await change(id) { set in
             if word == .cancelled || set.state.isActive { (set.state, set.bytesPerSecond) = (word, nil) }
             if word == .cancelled { set.endedAt = Date() }
@@ -160,7 +161,7 @@ final class SetKeeper: Sendable {
             }
             body(&sets[index])
         }
-        // With the number of the change.
+        // The stored set has the number of the change.
         return store.set(id) ?? old
     }
 
@@ -169,7 +170,7 @@ final class SetKeeper: Sendable {
         changes.notify()
     }
 
-    /// Removes downloads that a run of a set has left, with their part files: those whose sources and path fit.
+    /// Removes the downloads that a run of a set has left, with their part files, if their sources and path match.
     private func removeDownloads(
         of set: FileSet, where fits: (_ sources: [DownloadURL], _ path: String) -> Bool = { _, _ in true }
     ) async {
@@ -183,7 +184,7 @@ final class SetKeeper: Sendable {
         }
     }
 
-    /// Removes the downloads of files that are listed at another URL since: each would keep its name from the new one.
+    /// Removes the downloads of files that are now listed at another URL, because each would block its name for the new download.
     private func removeMoved(_ set: FileSet, _ requests: [DownloadRequest]) async {
         var wanted: [String: [DownloadURL]] = [:]
         for request in requests {
@@ -194,7 +195,7 @@ final class SetKeeper: Sendable {
 
     // MARK: Running
 
-    /// Stops all runs, and returns when each has stored what it has. Their sets go on after the next start.
+    /// Stops all runs, and returns when each has stored what it has. Their sets resume after the next start.
     func stop() async {
         let runs = state.withLock { state in
             state.isShutDown = true
@@ -206,7 +207,7 @@ final class SetKeeper: Sendable {
 
     /// Syncs active sets until cancelled. Owns the runs.
     func run() async {
-        // Ends that a killed daemon has not noted: the next run of the set looks at the files.
+        // Completed downloads that a killed daemon has not recorded; the next run of the set checks the files.
         _ = try? await manager.clear(.completed, deletingFiles: false, session: Self.session)
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
@@ -232,7 +233,7 @@ final class SetKeeper: Sendable {
     /// Runs one sync of a set, and stores its outcome unless it was stopped.
     private func keep(_ set: FileSet, _ run: Run) async {
         if await !sync(set, run) {
-            // The disk took no state, so the set is still active: without a pause it would begin again at once.
+            // The state could not be stored, so the set is still active. Without a pause it would start again at once.
             _ = await value(of: run) { try? await Task.sleep(for: Self.pause) }
         }
         state.withLock { $0.runs[set.id] = nil }
@@ -254,8 +255,8 @@ final class SetKeeper: Sendable {
         return await store(outcome, of: set.id)
     }
 
-    /// Returns what `body` returns; `nil` if it returns nothing before the run is to stop. `body` is then cancelled and awaited:
-    /// a sync pauses its downloads and writes the manifest.
+    /// Returns what `body` returns; `nil` if the run is to stop first. `body` is then cancelled and awaited, because a sync pauses
+    /// its downloads and writes the manifest.
     private func value<Value: Sendable>(
         of run: Run, _ body: @escaping @Sendable () async -> Value?
     ) async -> Value? {
@@ -275,11 +276,12 @@ final class SetKeeper: Sendable {
 
     private typealias Outcome = Result<SyncReport, DownloadError>
 
-    /// Returns whether it could be stored, or the set is no longer listed.
+    /// Returns whether the outcome was stored, or the set is no longer listed.
     private func store(_ outcome: Outcome?, of id: String) async -> Bool {
         let isStopping = state.withLock { $0.isShutDown }
         let set = try? await change(id) { set in
-            // Stopped by a client, which has chosen the state, or by the end of the daemon, after which it goes on.
+            // Otherwise a client has stopped the set and chosen its state, or the daemon is ending and the set resumes at its next
+            // start.
             guard set.state == .syncing, !isStopping else { return }
             (set.endedAt, set.bytesPerSecond) = (Date(), nil)
             switch outcome {
@@ -321,11 +323,11 @@ final class SetKeeper: Sendable {
             active.add(download)
             defer { active.remove(download) }
             do throws(DownloadError) {
-                // An earlier run has paused it.
+                // An earlier run has paused the download.
                 if !isNew, case .paused = download.status.state { try await download.resume() }
                 await sync.completed(try await self.finished(download))
             } catch {
-                // Paused, it keeps its part file; the next run of the set joins it.
+                // A paused download keeps its part file, and the next run of the set joins it.
                 if Task.isCancelled { try? await download.pause() }
                 throw error
             }
@@ -333,8 +335,8 @@ final class SetKeeper: Sendable {
         }
     }
 
-    /// Waits for the end of a download. One that waits for its user is paused and counts as failed: else a server that wants
-    /// credentials would keep the place of its set for ever. The next run of the set asks it again.
+    /// Waits for the end of a download. A download that waits for its user is paused and counts as failed, because a server that
+    /// requires credentials would otherwise occupy the slot of its set for ever. The next run of the set tries it again.
     private func finished(_ download: Download) async throws(DownloadError) -> FinishedDownload {
         for await status in download.updates {
             if status.state.isFinal { break }
@@ -355,7 +357,7 @@ final class SetKeeper: Sendable {
 }
 
 extension NewSet {
-    /// Whether the directory of one is that of the other, or below it.
+    /// Whether the two directories are the same, or one is inside the other.
     fileprivate func overlaps(_ other: NewSet) -> Bool {
         Paths.isPlace(directory, in: other.directory) || Paths.isPlace(other.directory, in: directory)
     }
@@ -368,7 +370,7 @@ extension DownloadRequest.Destination {
 extension FileSet {
     fileprivate mutating func take(_ progress: SyncProgress, _ active: (bytes: ByteCount, bytesPerSecond: Double)) {
         (files, done, failed) = (progress.files, progress.done, progress.failed)
-        // A file that was resumed has more than was received of it, until it ends.
+        // Until a resumed file ends, its size includes bytes that earlier runs received.
         receivedBytes = max(receivedBytes, progress.receivedBytes.adding(active.bytes))
         bytesPerSecond = state == .syncing ? active.bytesPerSecond : nil
     }

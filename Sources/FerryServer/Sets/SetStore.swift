@@ -9,14 +9,16 @@ import Synchronization
     import Foundation
 #endif
 
-/// The sets of the daemon with their states, in a file of mode 0600 that is replaced at each change of a state.
+/// The sets of the daemon with their states, in a file with mode 0600 that is replaced at each change of a state.
 ///
-/// Progress is in memory alone: after a kill the state says what goes on, and the manifest of the directory what is there.
+/// Progress is only in memory: after a kill, the states determine which sets resume, and the manifest of each directory which files
+/// exist.
 final class SetStore: Sendable {
     /// The maximum number of sets.
     static let most = 1000
     private static let mostBytes = 64 << 20
-    /// The maximum size of the sets without what their last runs told, of which each set has a share of the rest.
+    /// The maximum size of all sets without the reports of their last runs. The rest of the file is for these reports, with a limit
+    /// for each set.
     private static let mostDefinedBytes = 16 << 20
 
     private let file: PrivateFile
@@ -28,7 +30,7 @@ final class SetStore: Sendable {
         /// The number of the last change.
         var position: UInt64 = 0
 
-        /// Changes the sets; those that differ get the number of the change.
+        /// Replaces the sets; sets that differ get the number of the change.
         mutating func replace(_ new: [FileSet]) {
             position += 1
             let old = Dictionary(sets.map { ($0.id, $0) }) { first, _ in first }
@@ -40,7 +42,7 @@ final class SetStore: Sendable {
         }
     }
 
-    /// Reads the file. One that cannot be read counts as empty and is renamed to `NAME.unreadable`.
+    /// Reads the file. An unreadable file counts as empty and is renamed to `NAME.unreadable`.
     init(_ path: String) {
         file = PrivateFile(path, most: Self.mostBytes)
         let text = file.read()
@@ -59,8 +61,8 @@ final class SetStore: Sendable {
 
     func set(_ id: String) -> FileSet? { all.first { $0.id == id } }
 
-    /// Changes the sets, durable on return. `body` may throw; then nothing is changed, as when a new set would make the file
-    /// larger than what is read.
+    /// Changes the sets, durable on return. Changes nothing if `body` throws, or if a new set would make the file too large to be
+    /// read back.
     func change<Value: Sendable>(
         _ body: @escaping @Sendable (inout [FileSet]) throws(DownloadError) -> Value
     ) async throws(DownloadError) -> Value {
@@ -77,7 +79,7 @@ final class SetStore: Sendable {
                 }
             }
             try self.file.write(try Self.text(new))
-            // Progress may have been noted meanwhile, which the next report repeats.
+            // Overwrites progress that was noted meanwhile; the next report repeats it.
             let written = new
             self.state.withLock { $0.replace(written) }
             return value
@@ -95,7 +97,7 @@ final class SetStore: Sendable {
         }
     }
 
-    /// Notes progress, which is not stored. Returns the set; `nil` if it is not listed.
+    /// Records progress in memory only. Returns the set; `nil` if it is not listed.
     func note(_ id: String, _ body: (inout FileSet) -> Void) -> FileSet? {
         state.withLock { state in
             guard let index = state.sets.firstIndex(where: { $0.id == id }) else { return nil }
@@ -108,19 +110,19 @@ final class SetStore: Sendable {
 }
 
 extension FileSet {
-    /// The maximum size of each of the lists that a run tells, in bytes as they are stored.
+    /// The maximum size of each list in the report of a run, in bytes as stored.
     static let mostToldBytes = 16 << 10
-    /// The maximum size of one entry of them.
+    /// The maximum size of one entry of such a list.
     private static let mostEntryBytes = 1 << 10
 
-    /// The set without what its last run told of files.
+    /// The set without the report of its last run.
     var withoutOutcome: FileSet {
         var set = self
         (set.incomplete, set.problems, set.error) = (nil, nil, nil)
         return set
     }
 
-    /// Returns the first entries that fit, which a server may have made as long and as many as it likes; `nil` for none.
+    /// Returns the first entries that fit, because a server controls their number and length; `nil` if there are none.
     private static func told<Entry: Encodable>(
         _ entries: some Sequence<Entry>, cut: (Entry) -> Entry
     ) -> [Entry]? {
@@ -136,7 +138,7 @@ extension FileSet {
 
     private static func size(of entry: some Encodable) -> Int { (try? JSONCoding.encode([entry]).count) ?? .max }
 
-    /// Notes what a run could not do.
+    /// Records what a run could not do.
     mutating func tell(_ report: SyncReport) {
         incomplete = Self.told(
             report.incomplete.lazy.prefix(Self.mostTold).map { Incomplete(path: $0, error: report.errors[$0]) },
@@ -144,7 +146,7 @@ extension FileSet {
         problems = Self.told(report.problems, cut: { Self.cut($0) })
     }
 
-    /// Notes why the whole run failed.
+    /// Records why the whole run failed.
     mutating func tell(_ failure: DownloadError) {
         error = Self.size(of: failure) > Self.mostEntryBytes ? Self.cut(failure) : failure
     }

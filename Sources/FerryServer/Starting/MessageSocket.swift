@@ -22,7 +22,7 @@ final class MessageSocket: Sendable {
 
     private let descriptor: Int32
     private let sending = Mutex(())
-    /// Received bytes not yet returned; used by the receiving thread only.
+    /// Received bytes not yet returned; used only by the receiving thread.
     private let received = Mutex<[UInt8]>([])
 
     /// Takes ownership of the descriptor and sets close-on-exec.

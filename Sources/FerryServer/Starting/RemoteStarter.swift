@@ -32,7 +32,7 @@ final class RemoteStarter: CommandStarter {
 
     /// - Parameters:
     ///   - socket: The daemon's end of the socket; the starter takes ownership.
-    ///   - process: The process at the other end, if that is a child of this one.
+    ///   - process: The process at the other end, if it is a child of this process.
     init(socket: Int32, process: Int32?, logger: Logger) {
         self.socket = MessageSocket(socket)
         onOwnThread("ferry-starter", stackSize: 256 << 10) { [self] in
@@ -93,17 +93,17 @@ enum StarterMessage {
     }
 }
 
-/// Starts commands beside the daemon and reports when they end.
+/// Starts commands in separate processes and reports when they end.
 package protocol CommandStarter: Sendable {
-    /// Runs a program with these arguments, and these variables in addition to the inherited environment.
+    /// Runs a program with these arguments, and with these variables in addition to the inherited environment.
     ///
     /// `ended` is called once: when the command exits, or with the reason why it cannot be started.
     func start(
         _ command: [String], _ variables: [String: String], ended: @escaping @Sendable (_ failure: String?) -> Void)
 }
 
-/// Starts commands from this process, without a shell. A command inherits the standard descriptors on /dev/null and
-/// the variables on the list of ``ChildEnvironment``, nothing else.
+/// Starts commands from this process, without a shell. A command inherits only the standard descriptors, which are /dev/null, and
+/// the variables on the list of ``ChildEnvironment``.
 package struct LocalStarter: CommandStarter {
     package init() {}
 

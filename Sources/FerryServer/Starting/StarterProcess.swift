@@ -11,9 +11,9 @@ import FerryCore
 /// The process that starts commands for a confined daemon. It is started before the confinement, so neither it nor
 /// its commands are confined.
 ///
-/// Runs this program with an argument of its own, in a new session. Besides the standard descriptors the process has
-/// one socket, and only the daemon holds its other end. The process exits when that end closes, however the daemon
-/// ends; commands that it started continue.
+/// Runs this program with a special argument, in a new session. Besides the standard descriptors the process has one socket, and
+/// only the daemon holds its other end. The process exits when that end closes, however the daemon ends; commands that it started
+/// continue.
 package enum StarterProcess {
     /// The argument that starts this process.
     package static let command = "start-commands"
@@ -28,8 +28,8 @@ package enum StarterProcess {
     /// Starts commands for the daemon until the socket closes. Returns false without such a socket.
     package static func run() -> Bool {
         guard fcntl(descriptor, F_GETFD) >= 0 else { return false }
-        // SIGINT from the terminal, or the stop of the service, is meant for the daemon: commands must still start
-        // while it shuts down.
+        // SIGINT from the terminal, and SIGTERM when the service stops, are meant for the daemon. Commands must still start while
+        // the daemon shuts down.
         for number in [SIGINT, SIGTERM, SIGHUP] { _ = signal(number, SIG_IGN) }
         serve(MessageSocket(descriptor), with: LocalStarter())
         return true
