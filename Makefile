@@ -1,19 +1,19 @@
-# What can be done here. `make help` lists it.
+# The targets of this project. `make help` lists them.
 
 SWIFT ?= swift
 PREFIX ?= /usr/local
 DESTDIR ?=
-# make test FILTER=Range runs the tests whose names match, TARGETS='FerryCoreTests FerryTests' those of some targets.
+# make test FILTER=Range runs the tests whose names match, TARGETS='FerryCoreTests FerryTests' the tests of these targets.
 FILTER ?=
 TARGETS ?=
 # Arguments for the benchmarks and the fuzzer: make bench ARGS='--rows plain,tls --runs 3'
 ARGS ?=
 
-# make release PRODUCT=ferry-origin builds another program in the same way.
+# make release PRODUCT=ferry-origin builds another program with the same settings.
 PRODUCT ?= ferry
 
 # The release binary is optimized for size, and its symbols name the functions in a backtrace; debug information is left out.
-# Of the linkers, lld alone removes the imports of unused code too, among them symbols that older systems lack.
+# lld is the only linker that also removes the imports of unused code, some of which are symbols that older systems lack.
 OPTIMIZATION := -Osize
 OPTIMIZED := -c release -debug-info-format none -Xswiftc $(OPTIMIZATION)
 ifeq ($(shell uname -s),Linux)
@@ -21,9 +21,9 @@ OPTIMIZED += -Xswiftc -use-ld=lld
 endif
 RELEASE := $(OPTIMIZED) --static-swift-stdlib --disable-local-rpath
 
-# The tests as the optimizer translates them, in a build of their own. Swift Testing is a dynamic library, so Swift's are too.
+# The optimized tests, in a separate build. Swift Testing is a dynamic library, so Swift's libraries are dynamic too.
 TESTED_RELEASE := $(OPTIMIZED) -Xswiftc -enable-testing --scratch-path .build-release
-# What the optimizer makes of the sources is tested; Package.swift leaves it out for the tests themselves.
+# The optimized sources are tested; Package.swift turns the optimizer off for the tests themselves.
 tests-release test-release docs: export FERRY_PLAIN_TESTS := 1
 
 THREAD_SANITIZER := --sanitize=thread --scratch-path .build-tsan -Xlinker $(CURDIR)/.build-tsan/mutex.o
@@ -54,18 +54,18 @@ programs-release: dependencies
 	$(MAKE) --no-print-directory release PRODUCT=ferry-origin
 
 .PHONY: check-compiler
-check-compiler: ## Say which forms the optimizer translates wrongly, and fail if our sources use one
+check-compiler: ## List the code patterns that the optimizer miscompiles, and fail if the sources use one
 	Scripts/check-compiler -O $(OPTIMIZATION)
 
 tests-release: dependencies
 	$(SWIFT) build --build-tests $(TESTED_RELEASE)
 
 .PHONY: check-doors
-check-doors: programs-release ## Check that the program compiles without its doors: their targets and their lines in Doors.swift
+check-doors: programs-release ## Check that the program compiles without its doors: without their targets and their lines in Doors.swift
 	SWIFT='$(SWIFT)' Scripts/check-doors $(RELEASE) --product ferry
 
-# The suites that start programs start those of `make release`.
-test-release: programs-release check-compiler tests-release ## Build and run every test as the release is built, against its binary (FILTER=name runs some)
+# The suites that start programs use those of `make release`.
+test-release: programs-release check-compiler tests-release ## Build and run every test in the release configuration, against the release binary (FILTER=name runs some)
 	SWIFT='$(SWIFT)' FILTER='$(FILTER)' TARGETS='$(TARGETS)' FERRY='$(CURDIR)/.build/release/ferry' FERRY_ORIGIN='$(CURDIR)/.build/release/ferry-origin' \
 		Scripts/run-tests $(TESTED_RELEASE)
 
@@ -73,28 +73,28 @@ test-crash: dependencies ## Kill `ferry get` 1,000 times (FERRY_CRASH_KILLS=n, F
 	$(SWIFT) build --build-tests
 	FERRY_CRASH_KILLS=$${FERRY_CRASH_KILLS:-1000} $(SWIFT) test --skip-build --disable-xctest --filter CrashTests
 
-test-aria2: ## Let clients for aria2 use a daemon, yt-dlp start ferry as aria2c, all from PyPI (ARGS='-k listen')
+test-aria2: ## Let aria2 clients use a daemon, and yt-dlp start ferry as aria2c, all from PyPI (ARGS='-k listen')
 	Scripts/test-aria2 $(ARGS)
 
-test-content: ## Let remotezip, pyarrow, ffprobe and curl read files while they are fetched (ARGS='-k zip')
+test-content: ## Let remotezip, pyarrow, ffprobe and curl read files while they are downloaded (ARGS='-k zip')
 	Scripts/test-content $(ARGS)
 
-test-s3: ## Read from a store and write to it (moto's server), killed at random; aws and rclone read it (ARGS='-k region')
+test-s3: ## Read from a store (moto's server) and write to it, with random kills; aws and rclone read it (ARGS='-k region')
 	Scripts/test-s3 $(ARGS)
 
-test-gateway: ## Let pip, uv, huggingface_hub, skopeo, apt fetch through the gateway, killed at random (ARGS='-k killed test_hub')
+test-gateway: ## Let pip, uv, huggingface_hub, skopeo, apt fetch through the gateway, with random kills (ARGS='-k killed test_hub')
 	Scripts/test-gateway $(ARGS)
 
 test-metrics: ## Let Prometheus scrape a daemon and answer the dashboard's queries (ARGS='-k promtool')
 	Scripts/test-metrics $(ARGS)
 
 .PHONY: compare-builds
-compare-builds: programs-release ## Compare what the debug and the release binary do with some hundred command lines (ARGS='sync -v')
+compare-builds: programs-release ## Compare the debug and the release binary on some hundred command lines (ARGS='sync -v')
 	$(SWIFT) build --product ferry
 	FERRY_ORIGIN='$(CURDIR)/.build/release/ferry-origin' Scripts/compare-builds $(ARGS)
 
 .PHONY: test-sets
-test-sets: ## Sync a tree from nginx, Apache, lighttpd, Caddy and http.server, beside wget (SYNC_ROUNDS=n, ARGS='-k caddy')
+test-sets: ## Sync a tree from nginx, Apache, lighttpd, Caddy and http.server, and compare with wget (SYNC_ROUNDS=n, ARGS='-k caddy')
 	Scripts/test-sets $(ARGS)
 
 .PHONY: test-consumers
@@ -102,21 +102,21 @@ test-consumers: dependencies ## Resolve packages that depend on this one with an
 	SWIFT='$(SWIFT)' Scripts/test-consumers $(ARGS)
 
 .PHONY: test-fleet
-test-fleet: ## Let workers, a database and a network of a fleet be lost at random, as root (FLEET_FILES=n FLEET_SECONDS=n)
+test-fleet: ## Run a fleet while workers, the database and the network fail at random, as root (FLEET_FILES=n FLEET_SECONDS=n)
 	Scripts/test-fleet $(ARGS)
 
-soak: dependencies ## Let a daemon run with everything against it, ten minutes (FERRY_SOAK_SECONDS=n), write docs/reliability.md
+soak: dependencies ## Run a daemon under faults for ten minutes (FERRY_SOAK_SECONDS=n), write docs/reliability.md
 	$(SWIFT) build --build-tests
 	Scripts/soak
 
-test-tsan: dependencies ## Run every test under the thread sanitizer, in a build of its own (FILTER=name)
+test-tsan: dependencies ## Run every test under the thread sanitizer, in a separate build (FILTER=name)
 	mkdir -p .build-tsan && clang -O1 -fPIC -c Tests/ThreadSanitizer/mutex.c -o .build-tsan/mutex.o
 	$(SWIFT) build --build-tests $(THREAD_SANITIZER)
-	# One test at a time: more take so long that limits of time run out.
+	# One test at a time: several are so slow that time limits expire.
 	TSAN_OPTIONS='suppressions=$(CURDIR)/Tests/ThreadSanitizer/suppressions.txt' SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 \
 	SWIFT='$(SWIFT)' FILTER='$(FILTER)' TARGETS='$(TARGETS)' FERRY_MODEL_SEEDS=10 Scripts/run-tests $(THREAD_SANITIZER)
 
-fuzz: ## Give every parser a million inputs that a fuzzer makes up (ARGS='--runs 5000000 url journal')
+fuzz: ## Feed every parser a million generated inputs (ARGS='--runs 5000000 url journal')
 	@Scripts/dependencies build
 	Scripts/fuzz $(ARGS)
 
@@ -130,7 +130,7 @@ lint: ## Check format, imports and the house rules
 format: ## Format every Swift file in place
 	$(SWIFT) format --in-place --recursive --parallel $(SOURCES)
 
-bench: ## Measure Ferry beside its peers, write docs/benchmarks.md (ARGS='--rows plain --runs 3')
+bench: ## Measure Ferry and its peers, write docs/benchmarks.md (ARGS='--rows plain --runs 3')
 	@Scripts/dependencies build bench
 	Scripts/bench $(ARGS)
 
@@ -139,51 +139,51 @@ compare-peers: dependencies ## Run hostile servers and faults with Ferry and its
 	@Scripts/dependencies bench
 	Scripts/compare-peers $(ARGS)
 
-# make docs TESTED=1 takes the modules that `make test-release` has built.
-docs: dependencies ## Compile the samples of the documents and make the API's pages in .build/docs
+# make docs TESTED=1 uses the modules that `make test-release` has built.
+docs: dependencies ## Compile the samples in the documents and build the API documentation in .build/docs
 	@Scripts/dependencies lint
 	Scripts/docs $(if $(TESTED),$(TESTED_RELEASE))
 
-demo: ## Download 1 GiB, kill it in the middle, go on, check the digest
+demo: ## Download 1 GiB, kill ferry halfway, resume, check the digest
 	@Scripts/demo
 
-# Under sudo, what `make release` built is installed as it is: root need not have Swift.
+# Under sudo, the binary that `make release` built is installed as it is: root need not have Swift.
 install: ## Install the release binary, its manual pages and completions (PREFIX=/usr/local DESTDIR=)
 	@if [ -z "$$SUDO_USER" ] || [ ! -x .build/release/ferry ]; then $(MAKE) --no-print-directory release; fi
 	@Scripts/dependencies lint
 	Scripts/install-files .build/release/ferry '$(DESTDIR)$(PREFIX)'
 
 .PHONY: deb tarball test-packages
-deb: ## Make the Debian package in .build/packages (FERRY_BINARY=file packs another release binary)
+deb: ## Build the Debian package in .build/packages (FERRY_BINARY=file packs another release binary)
 	@Scripts/dependencies packages
 	@if [ -z '$(FERRY_BINARY)' ]; then $(MAKE) --no-print-directory release; fi
 	Scripts/package deb '$(or $(FERRY_BINARY),.build/release/ferry)'
 
-tarball: ## Make the package for other distributions in .build/packages (FERRY_STATIC_BINARY=file)
+tarball: ## Build the package for other distributions in .build/packages (FERRY_STATIC_BINARY=file)
 	@Scripts/dependencies packages
 	@if [ -z '$(FERRY_STATIC_BINARY)' ]; then directory=$$(Scripts/static-libraries libsqlite3.a libz.a libstdc++.a) && \
 		FERRY_STATIC_LIBRARIES=$$directory $(MAKE) --no-print-directory release; fi
 	Scripts/package tarball '$(or $(FERRY_STATIC_BINARY),.build/release/ferry)'
 
-test-packages: ## Try both packages in fresh chroots, as root (FERRY_BINARY, FERRY_STATIC_BINARY; ARGS='bookworm trixie')
+test-packages: ## Test both packages in fresh chroots, as root (FERRY_BINARY, FERRY_STATIC_BINARY; ARGS='bookworm trixie')
 	Scripts/test-packages $(ARGS)
 
 .PHONY: apple
-apple: ## Type-check the library for iOS and all but the tests for macOS, on Linux (ARGS='FerryEngine' checks some modules)
+apple: ## Type-check on Linux: the library for iOS, everything except the tests for macOS (ARGS='FerryEngine' checks some modules)
 	@Scripts/dependencies apple
 	SWIFT='$(SWIFT)' Scripts/check-apple --self-test
 	SWIFT='$(SWIFT)' Scripts/check-apple $(ARGS)
 
 .PHONY: test-page
-test-page: ## Try the page in headless Chromium and Firefox (ARGS='test_living -k pause' BROWSER=firefox runs some)
+test-page: ## Test the page in headless Chromium and Firefox (ARGS='test_living -k pause' BROWSER=firefox runs some)
 	@Scripts/test-page $(ARGS)
 
 .PHONY: extension test-extension
-extension: ## Pack the browser's extension for Chromium and Firefox in .build/extension
+extension: ## Pack the browser extension for Chromium and Firefox in .build/extension
 	@Scripts/pack-extension
 
-test-extension: ## Try the extension in headless Chromium and Firefox (ARGS='test_going_on -k renew' BROWSER=firefox runs some)
+test-extension: ## Test the extension in headless Chromium and Firefox (ARGS='test_going_on -k renew' BROWSER=firefox runs some)
 	@Scripts/test-extension $(ARGS)
 
-clean: ## Remove what was built and the benchmarks' data
+clean: ## Remove the build products and the benchmarks' data
 	rm -rf .build .build-tsan .build-release Bench/.build .build-bench Fuzz/.build

@@ -1,4 +1,4 @@
-"""Who runs: the command line of each program, and one measured run of it."""
+"""The contenders: the command line of each program, and one measured run of it."""
 
 import os
 import shutil
@@ -8,20 +8,20 @@ from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 
-TIMEOUT = 900  # Seconds for one run: above what the slowest of them needs.
+TIMEOUT = 900  # Seconds for one run: more than the slowest program needs.
 
 
 @dataclass
 class Contender:
-    """A program with its arguments. {url}, {file}, {list} and {ca} stand for what differs; {source} is for dd."""
+    """A program with its arguments. {url}, {file}, {list} and {ca} are replaced in each run; {source} is for dd."""
 
     name: str
     arguments: list
     environment: dict = field(default_factory=dict)
-    is_peer: bool = True  # Counts when the best peer is looked for.
+    is_peer: bool = True  # Whether it counts when the best peer is determined.
 
     def shown(self):
-        """The command line as the page shows it."""
+        """The command line for the page."""
         words = {"url": "URL", "file": "FILE", "list": "LIST", "ca": "CA", "source": "SOURCE", "daemon": "DAEMON"}
         variables = [f"{key}={value.format(**words)}" for key, value in self.environment.items()]
         return " ".join(variables + [argument.format(**words) for argument in self.arguments])
@@ -42,7 +42,7 @@ class Programs:
     """Finds programs and runs them."""
 
     def __init__(self, ferry, peers, measure):
-        self._measure, self.before = measure, []  # `before`: the words before each command.
+        self._measure, self.before = measure, []  # `before`: the words in front of each command.
         self._paths = {"ferry": ferry}
         for name in ("ferry-scale", "ferry-origin"):
             self._paths[name] = ferry and ferry.parent / name
@@ -56,7 +56,7 @@ class Programs:
         return programs
 
     def path(self, name):
-        """Where the program is, or None."""
+        """The path of the program, or None."""
         if name in self._paths:
             found = self._paths[name]
             return str(found) if found and os.access(found, os.X_OK) else None
@@ -66,7 +66,7 @@ class Programs:
         return "not built" if name in self._paths else "not installed"
 
     def run(self, contender, directory, home, words):
-        """One run in `directory`; the cost, or Failure with what it said."""
+        """One run in `directory`. Returns the cost; raises Failure with the program's output."""
         program = self.path(contender.arguments[0])
         if program is None:
             raise Failure(self.absence(contender.arguments[0]))
@@ -90,7 +90,7 @@ class Programs:
             timed_out = True
         finally:
             if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)  # The session that was started above, and nothing else.
+                os.killpg(process.pid, signal.SIGKILL)  # Only the session that was started above.
                 process.wait()
         with os.fdopen(read_end) as pipe:
             said = pipe.read().split()
@@ -106,7 +106,7 @@ class Programs:
 
 
 def enter(namespace):
-    """The words before a command that runs in a network namespace."""
+    """The words in front of a command that runs in a network namespace."""
     return ["ip", "netns", "exec", namespace]
 
 
@@ -122,7 +122,7 @@ def aria2(name, *options, secure=False):
 
 
 def one_file_peers(secure=False):
-    """What one would use for one large file, with the options that its documentation gives for that."""
+    """The peers for one large file, with the options that their documentation recommends for it."""
     option = ["--ca-certificate={ca}"] if secure else []
     return [
         Contender("curl", ["curl", "-sS", *(["--cacert", "{ca}"] if secure else []), "-o", "{file}", "{url}"]),
@@ -130,9 +130,9 @@ def one_file_peers(secure=False):
         Contender("wget2", ["wget2", "-q", *option, "-O", "{file}", "{url}"]),
         aria2("aria2c", secure=secure),
         aria2("aria2c -x16", "-x16", "-s16", "-k1M", secure=secure),
-        # axel cannot be given a CA and knows no addresses in certificates: it encrypts but does not verify.
+        # axel has no option for a CA and does not support addresses in certificates: it encrypts but does not verify.
         Contender("axel -n 16", ["axel", "-q", "-n", "16", *(["-k"] * secure), "-o", "{file}", "{url}"]),
-        # On Linux URLSession cannot be given a CA.
+        # On Linux, a CA cannot be passed to URLSession.
         *([] if secure else [Contender("URLSession", ["peer-urlsession", "{url}", "{file}"])]),
         Contender(
             "AsyncHTTPClient", ["peer-async-http-client", "{url}", "{file}", *(["{ca}"] if secure else [])]),

@@ -1,4 +1,4 @@
-"""The rows of the daemon: what many entries, many clients and nothing at all cost `ferry serve`. Nobody is compared."""
+"""The rows of the daemon: the cost of many entries, of many clients and of idling for `ferry serve`. There are no peers."""
 
 import json
 import os
@@ -17,13 +17,13 @@ from harness.outcome import Gate, Outcome
 from harness.scale import ScaleRow, many_files, middle, origin, shown, worst
 
 LISTED = 10_000
-# Where the daemon and its clients have what, below a directory of the row.
+# The layout of the daemon's and its clients' files, below a directory of the row.
 FOLDERS = {"FERRY_STATE_DIR": "state", "XDG_CONFIG_HOME": "config", "XDG_RUNTIME_DIR": "run"}
 PAGE = 100
 
 
 class Daemon:
-    """A daemon with a state of its own, which is told everything over its Unix socket."""
+    """A daemon with its own state directory, which is controlled over its Unix socket."""
 
     def __init__(self, process, ready):
         self.process, self.socket, self.port = process, ready["socket"], ready["port"]
@@ -35,7 +35,7 @@ class Daemon:
         return connection
 
     def ask(self, method, path, body=None):
-        """One request on a connection of its own; its answer as JSON."""
+        """One request on its own connection. Returns the response as JSON."""
         data = b"" if body is None else json.dumps(body).encode()
         with self.connect() as connection:
             connection.sendall(request(method, "/api/v1" + path, data))
@@ -45,7 +45,7 @@ class Daemon:
         return json.loads(answer) if answer else None
 
     def cpu(self):
-        """Seconds of CPU that it has used, its ended threads too: the clock that clock_getcpuclockid(3) names."""
+        """The CPU time of the process in seconds, including ended threads: the clock of clock_getcpuclockid(3)."""
         return time.clock_gettime((~self.process.pid << 3) | 2)
 
     def resident(self):
@@ -63,7 +63,7 @@ def request(method, path, body=b""):
 
 
 def answered(connection, rest):
-    """Status and body of the next answer; `rest` keeps what came after it."""
+    """Status and body of the next response; `rest` keeps the bytes after it."""
     while b"\r\n\r\n" not in rest:
         more(connection, rest)
     head, _, _ = bytes(rest).partition(b"\r\n\r\n")
@@ -135,7 +135,7 @@ def serving(directory, programs):
 
 
 def list_many(daemon, directory):
-    """Puts as many downloads on the list as are measured; none of them runs."""
+    """Adds the measured number of downloads to the list; none of them runs."""
     daemon.ask("POST", "/downloads", {"downloads": [
         {"urls": [f"http://127.0.0.1:9/file-{number}"], "directory": str(directory / "files"), "startsPaused": True}
         for number in range(LISTED)]})
@@ -158,7 +158,7 @@ class Paged(ScaleRow):
                 "resident": daemon.resident()}
 
     def timed(self, daemon, offsets):
-        """What all requests cost, which ask for the pages at these offsets in turn."""
+        """The cost of all requests, which fetch the pages at these offsets in turn."""
         before, begun = daemon.cpu(), time.monotonic()
         self.rush(daemon, [request("GET", f"/api/v1/downloads?limit={PAGE}&offset={offset}") for offset in offsets])
         return {"seconds": time.monotonic() - begun, "cpu": daemon.cpu() - before}
@@ -175,7 +175,7 @@ class Paged(ScaleRow):
         return median(found)
 
     def rush(self, daemon, lines):
-        """All requests over a few connections, each with one on its way."""
+        """All requests over a few connections, each with one request in flight."""
         failures = []
 
         def client(number):
@@ -231,7 +231,7 @@ class Streamed(ScaleRow):
             daemon.ask("POST", "/downloads", {"downloads": [
                 {"urls": [f"{url}/file/1G/{number}"], "directory": str(directory / "files"), "maxConnections": 1,
                  "rateLimit": 200_000} for number in range(self.running)]})
-            # Without anybody who listens, to tell what the downloads themselves cost.
+            # Without clients, to measure the cost of the downloads themselves.
             alone = self.share(daemon, 10, [])
             connections = [daemon.connect() for _ in range(self.clients)]
             for connection in connections:
@@ -242,7 +242,7 @@ class Streamed(ScaleRow):
             return {"alone": alone["share"], "resident": daemon.resident()} | found
 
     def share(self, daemon, seconds, connections):
-        """The part of one processor that the daemon used, and what the clients got meanwhile."""
+        """The share of one processor that the daemon used, and what the clients received meanwhile."""
         before, begun, count = daemon.cpu(), time.monotonic(), 0
         with selectors.DefaultSelector() as selector:
             for connection in connections:
@@ -281,7 +281,7 @@ class Idle(ScaleRow):
     def once(self, directory, programs):
         with serving(directory, programs) as daemon:
             daemon.ask("GET", "/downloads")
-            time.sleep(3)  # What the start leaves behind has gone.
+            time.sleep(3)  # The work of the start is done by then.
             before = daemon.cpu()
             time.sleep(10)
             return {"cpu": daemon.cpu() - before, "resident": daemon.resident()}

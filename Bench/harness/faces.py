@@ -1,4 +1,4 @@
-"""The rows of the faces: what a long list costs `ferry watch`, and how soon the page shows rows over a slow link."""
+"""The rows of the interfaces: the cost of a long list for `ferry watch`, and the time until the page shows rows over a slow link."""
 
 import ctypes
 import fcntl
@@ -29,7 +29,7 @@ BATCH = 5_000
 
 
 def fill(daemon, directory, count):
-    """Puts so many downloads on the list; none of them runs."""
+    """Adds this many downloads to the list; none of them runs."""
     for start in range(0, count, BATCH):
         daemon.ask("POST", "/downloads", {"downloads": [
             {"urls": [f"http://127.0.0.1:9/file-{number}"], "directory": str(directory / "files"), "startsPaused": True}
@@ -37,13 +37,13 @@ def fill(daemon, directory, count):
 
 
 class Watching:
-    """`ferry watch` on a terminal of 80 columns and 24 lines. What it writes is kept with the time at which it came."""
+    """`ferry watch` on a terminal of 80 columns and 24 lines. Its output is kept with the time of its arrival."""
 
     COUNT = re.compile(r"(\d+) paused")
     SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
     def __init__(self, program, directory):
-        self.paused = None  # How many it has said last.
+        self.paused = None  # The last number in its output.
         self.process, self.terminal = pty.fork()
         if self.process == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
@@ -69,7 +69,7 @@ class Watching:
         os.write(self.terminal, keys.encode())
 
     def read(self, seconds, until=None):
-        """What it writes in that time, or until this holds of all of it."""
+        """Its output during this time, or until the condition holds for all output so far."""
         text, end = "", time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             if not select.select([self.terminal], [], [], left)[0]:
@@ -85,7 +85,7 @@ class Watching:
         return text
 
     def until_paused(self, count, seconds=120):
-        """Waits until it says that so many are paused; the seconds that took."""
+        """Waits until it shows this number of paused downloads. Returns the time in seconds."""
         begun = time.monotonic()
         if self.paused != count:
             self.read(seconds, lambda _: self.paused == count)
@@ -117,7 +117,7 @@ class Watched(ScaleRow):
                     "behind": self.behind(daemon, watch, directory)} | self.flood(daemon, watch, directory)
 
     def answers(self, watch):
-        """The longest time from a key to what it changes, over keys that move and keys that search."""
+        """The longest time from a key to its effect, over keys that move and keys that search."""
         longest = 0
         for key in ["j"] * 10 + ["/f"] + list("ile-4999") + ["\x7f"] * 4 + ["\x1b"]:
             watch.read(0.3)
@@ -128,7 +128,7 @@ class Watched(ScaleRow):
         return longest
 
     def behind(self, daemon, watch, directory):
-        """The longest time from an addition's answer to the count that includes it."""
+        """The longest time from the response to an addition until the count includes it."""
         longest = 0
         for number in range(5):
             watch.read(0.5)
@@ -139,7 +139,7 @@ class Watched(ScaleRow):
         return longest
 
     def flood(self, daemon, watch, directory):
-        """5,000 more in one request: when it shows all of them, and what that costs it."""
+        """5,000 more in one request: the time until it shows all of them, and the cost."""
         before, shown = watch.cpu(), []
         body = {"downloads": [
             {"urls": [f"http://127.0.0.1:9/flood-{number}"], "directory": str(directory / "files"), "startsPaused": True}
@@ -186,7 +186,7 @@ class Watched(ScaleRow):
 
 @dataclass
 class SlowLink(Link):
-    """Of a telephone where there is little reception: with room for more than a second in front of the line."""
+    """The link of a phone with poor reception, with a queue for more than a second in front of it."""
 
     @property
     def queue(self):
@@ -194,7 +194,7 @@ class SlowLink(Link):
 
 
 class Crossing:
-    """A port of this machine whose connections cross the link, over TCP of both its ends, to the same port of the far one."""
+    """A port of this machine whose connections cross the link, over TCP of both ends, to the same port at the far end."""
 
     def __init__(self, link, port):
         self.received, self._open = 0, []
@@ -215,7 +215,7 @@ class Crossing:
             one.close()
 
     def _made_in(self, namespace, make):
-        """A socket that was made in this network namespace, to which it belongs from then on."""
+        """A socket that was created in this network namespace, to which it stays bound."""
         made = []
 
         def enter():
@@ -259,7 +259,7 @@ class Crossing:
                     target.sendall(piece)
                 target.shutdown(socket.SHUT_WR)
             except OSError:
-                # One end does not want it any more: what is on its way must not keep the line busy.
+                # One end has closed the connection: data in flight must not occupy the link.
                 for one in (source, target):
                     with suppress(OSError):
                         one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

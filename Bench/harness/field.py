@@ -1,4 +1,4 @@
-"""Where it is run: the data that is served (made once), fresh directories, the certificate, the measuring program."""
+"""The environment of the runs: the served data (created once), fresh directories, the certificate, the measuring program."""
 
 import os
 import shutil
@@ -20,7 +20,7 @@ class Field:
         self.home = directory / "home"
         for path in (self.data, self.home, directory / "runs"):
             path.mkdir(parents=True, exist_ok=True)
-        for left in (directory / "runs").iterdir():  # What an earlier run that was killed has left.
+        for left in (directory / "runs").iterdir():  # Left behind by an earlier run that was killed.
             shutil.rmtree(left)
         self.measure = directory / "measure"
         subprocess.run(["cc", "-O2", "-o", str(self.measure), str(root / "Bench/harness/measure.c")], check=True)
@@ -45,7 +45,7 @@ class Field:
         return path
 
     def sparse(self, size):
-        """A file of zeros that takes no room here: for the memory row, whose content does not matter."""
+        """A sparse file of zeros, for the memory row, whose content does not matter."""
         path = self.data / f"zeros-{size}.bin"
         with open(path, "ab") as file:
             file.truncate(size)
@@ -68,13 +68,13 @@ class Field:
         return paths
 
     def warm(self, paths):
-        """Reads what is served once, so that every run finds it in the page cache."""
+        """Reads the served files once, so that every run finds them in the page cache."""
         for path in paths:
             with open(path, "rb", buffering=0) as file:
                 while file.read(8 * MEBIBYTE):
                     pass
 
-    # ---- room
+    # ---- space
 
     def free(self):
         return shutil.disk_usage(self.directory).free
@@ -100,7 +100,7 @@ class Field:
     # ---- certificate
 
     def certificate(self):
-        """(CA, certificate, key): a private authority and a certificate for 127.0.0.1 of its making."""
+        """(CA, certificate, key): a private authority and a certificate for 127.0.0.1 that it has signed."""
         folder = self.directory / "certificate"
         ca, certificate, key = folder / "ca.pem", folder / "server.pem", folder / "server.key"
         if certificate.exists():

@@ -1,4 +1,4 @@
-"""Opens the page at an address that signs in, and again; prints after how many seconds what was there, as JSON.
+"""Opens the page at a sign-in address, then opens it again. Prints, as JSON, the seconds after which each part appeared.
 
 Usage: first_rows.py PROFILE URL, with the Python of Scripts/page-environment.
 """
@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "Tests/Page"))
 
 from browser import Browser  # noqa: E402
 
-# Runs before the page's own scripts. Times are those since the document was asked for.
+# Runs before the page's own scripts. Times count from the request of the document.
 WITNESS = """
 window.shownAfter = {};
 new MutationObserver(() => {

@@ -1,4 +1,4 @@
-"""What limits a download: causes that are made on purpose, and what Ferry says of each."""
+"""The bottleneck of a download: artificial causes, and Ferry's report for each."""
 
 import os
 import shutil
@@ -15,14 +15,14 @@ from harness.nginx import Nginx
 from harness.outcome import Gate, Outcome
 from harness.size import GIBIBYTE, MEBIBYTE
 
-SECONDS = 9  # How long a download runs. What Ferry says last counts: the first seconds are a slow start.
+SECONDS = 9  # The duration of a download. Ferry's last report counts, because the first seconds are slow start.
 CGROUPS = Path("/sys/fs/cgroup")
 SIZE = 512 * MEBIBYTE
 
 
 @dataclass
 class Scene:
-    """Where a download runs: words before `ferry`, its options, its URL, and its directory."""
+    """The setting of a download: the words in front of `ferry`, its options, its URL, and its directory."""
 
     url: str
     inside: list = attribute(default_factory=list)
@@ -33,12 +33,12 @@ class Scene:
 @dataclass
 class Case:
     title: str
-    cause: str  # As Ferry names it.
+    cause: str  # Ferry's name for it.
     scene: object  # (field, nginx, programs) -> context manager of a Scene.
 
 
 def over(link, *near, congestion=None):
-    """A download over a link, with these settings of the kernel at its near end."""
+    """A download over a link, with these kernel settings at its near end."""
 
     @contextmanager
     def scene(field, nginx, programs):
@@ -114,7 +114,7 @@ def slow_disk(field, nginx, programs):
         yield Scene(nginx.url(field.sparse(SIZE)), directory=mount)
 
 
-# How the sentences of the causes begin.
+# The beginnings of the sentences for the causes.
 SENTENCES = {
     "your limit": "rateLimit", "the disk": "disk", "this machine's processor": "processor",
     "the server answers slowly": "latency", "the server refuses": "refusals", "the server gives": "perConnection",
@@ -140,7 +140,7 @@ CASES = [
 
 
 class Limits:
-    """A confusion matrix: what was made, and what Ferry said last."""
+    """A confusion matrix: the artificial cause, and Ferry's last report."""
 
     def title(self, field):
         return "What limits a download: causes made on purpose, and what Ferry says"
@@ -180,7 +180,7 @@ class Limits:
             figures=figures, commands=["ferry get -v --no-progress [--limit-rate 2M] -d DIRECTORY URL"])
 
     def once(self, case, field, nginx, programs):
-        """What Ferry says last."""
+        """Ferry's last report."""
         with case.scene(field, nginx, programs) as scene:
             directory = field.fresh(scene.directory)
             try:

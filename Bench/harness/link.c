@@ -1,10 +1,10 @@
-/* A long link between two network namespaces: packets wait in a queue, pass at the line's rate, arrive after the delay,
- * and some are lost. TCP at both ends is the kernel's own.
+/* A long link between two network namespaces: packets wait in a queue, pass at the link's rate, arrive after the delay,
+ * and some are lost. Both ends use the kernel's TCP.
  *
  * Usage: link NEAR FAR ROUND_TRIP_MS MBIT_PER_SECOND QUEUE_KIB LOSS_PERCENT
  *
- * Makes a tun device with 192.0.2.1 in NEAR and one with 192.0.2.2 in FAR, prints "ready", and runs until its
- * standard input ends. A line of the last four words on it changes the link from then on. */
+ * Creates a tun device with 192.0.2.1 in NEAR and one with 192.0.2.2 in FAR, prints "ready", and runs until its
+ * standard input ends. A line with the last four arguments on standard input changes the link. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -22,17 +22,17 @@
 enum { RING = 65536, MTU = 1500, BATCH = 64 };
 
 struct packet {
-    long long due; /* When it arrives, in nanoseconds. */
+    long long due; /* The time of arrival, in nanoseconds. */
     int size;
     unsigned char data[MTU];
 };
 
-/* One direction. Packets from `head` to `tail` are in the queue or on the way, in order of arrival. */
+/* One direction. Packets from `head` to `tail` are in the queue or in flight, in order of arrival. */
 struct direction {
     int from, to;
     struct packet *ring;
     unsigned head, tail;
-    long long free_at; /* When the line has sent all packets before. */
+    long long free_at; /* The time at which the link has sent all earlier packets. */
 };
 
 static double rate, loss; /* Bytes per nanosecond, and the share of lost packets. */
@@ -44,7 +44,7 @@ static long long now(void) {
     return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
-/* Takes the words of a link; returns whether there are as many as needed. */
+/* Parses the arguments of a link; returns whether all are present. */
 static int settle(const char *words) {
     double round_trip, megabits, percent;
     long kibibytes;
@@ -56,7 +56,7 @@ static int settle(const char *words) {
     return 1;
 }
 
-/* Reads the changes that were written; returns whether there may be more. */
+/* Reads the changes on standard input; returns whether there may be more. */
 static int change(void) {
     static char line[256];
     static size_t length;
@@ -93,7 +93,7 @@ static int device(const char *namespace, const char *name, const char *address) 
     return tun;
 }
 
-/* Passes on the packets that are due; returns when the next one is, at most `next`. */
+/* Forwards the packets that are due; returns the time at which the next one is due, at most `next`. */
 static long long deliver(struct direction *way, long long time, long long next) {
     for (; way->head != way->tail; way->head++) {
         struct packet *packet = &way->ring[way->head % RING];

@@ -19,10 +19,10 @@ class Link:
     round_trip: int  # milliseconds
     rate: int  # Mbit/s
     loss: float = 0  # percent
-    words: str = ""  # What the server does, for the title.
-    socket: str = ""  # Words of nginx's `listen`, and of its location.
+    words: str = ""  # The server's behaviour, for the title.
+    socket: str = ""  # Parameters of nginx's `listen`, and directives of its location.
     rules: str = ""
-    seconds: float = 3.5  # The time that the line needs for the file.
+    seconds: float = 3.5  # The time in which the link can transfer the file.
 
     @property
     def size(self):
@@ -35,17 +35,17 @@ class Link:
 
     @property
     def is_capped(self):
-        """Whether the server, not the line, limits a connection."""
+        """Whether the server, not the link, limits a connection."""
         return bool(self.socket or self.rules)
 
     @property
     def queue(self):
-        """KiB that wait in front of the line: what it sends in a round trip, and in no less than 20 ms."""
+        """The size of the queue in KiB: the data that the link sends in a round trip, but at least in 20 ms."""
         return int(max(20, self.round_trip) * self.rate * 1000 / 8 / 1024)
 
     @property
     def settings(self):
-        """The words that the program of the link takes."""
+        """The arguments of the link program."""
         return [str(self.round_trip), str(self.rate), str(self.queue), str(self.loss)]
 
 
@@ -84,7 +84,7 @@ class OpenLink:
         self._process.stdin.flush()
 
     def other_server(self):
-        """Another server at the far end, for what is no part of the measurement."""
+        """Another server at the far end, for traffic that is not part of the measurement."""
         return Nginx(self._field, name="nginx-other", address="192.0.2.2", inside=enter(self.far))
 
     def __exit__(self, *_):
@@ -113,7 +113,7 @@ class OverLink(Row):
 
 
 class Long(OverLink):
-    """One file. `changes` are what the link becomes, after so many seconds of each download."""
+    """One file. `changes` are new states of the link, each with the number of seconds after the start of each download."""
 
     counts_connections = True
 
@@ -155,7 +155,7 @@ class Long(OverLink):
     def gates(self, by_name):
         mine = by_name["ferry"]
         gates = [Gate("wall / best peer", ratio(mine.wall(), best_peer(by_name)), 1.0, 0.85)]
-        # While the line is gone, the server cannot see that a connection has been closed.
+        # While the link is down, the server cannot detect that a connection has been closed.
         if all(link.loss < 100 for _, link in self.changes):
             gates.append(Gate("connections at once", mine.connections or None, 16, unit=""))
         if not self.link.is_capped:
@@ -164,7 +164,7 @@ class Long(OverLink):
 
 
 class Shared(Long):
-    """Another download uses the link during every other period of so many seconds."""
+    """Another download uses the link during every other period of this many seconds."""
 
     period = 1.5
 

@@ -1,4 +1,4 @@
-"""What the page says about the machine and the programs that were measured."""
+"""The page's description of the machine and the measured programs."""
 
 import os
 import platform
@@ -30,7 +30,7 @@ def processor():
 
 
 def file_system(directory):
-    """Type of the file system, and what is known of the disk below it."""
+    """The type of the file system, and the known properties of the disk below it."""
     found = first_line("findmnt", "-n", "-o", "FSTYPE,SOURCE", "--target", str(directory)).split()
     kind, source = (found + ["?", "?"])[:2]
     disk = Path(os.path.realpath(source)).name

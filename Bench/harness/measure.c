@@ -1,10 +1,10 @@
-/* Runs a program and prints what it cost, on the descriptor named first:
+/* Runs a program and writes its cost to the descriptor of the first argument:
  *     wall-nanoseconds cpu-microseconds peak-resident-kilobytes exit-status
  *
  * Usage: measure DESCRIPTOR PROGRAM ARGUMENT...
  *
- * Linux counts the memory of the process that starts a program to that program's peak, so the starter has to be
- * small: this is why it is neither Python nor Swift. */
+ * Linux adds the memory of the process that starts a program to that program's peak, so the starter has to be small:
+ * this is why it is written neither in Python nor in Swift. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

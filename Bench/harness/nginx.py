@@ -1,4 +1,4 @@
-"""A private nginx on loopback: its own configuration, ports, files and log; ended by its process id."""
+"""A private nginx on loopback with its own configuration, ports, files and log; ended by its process id."""
 
 import os
 import pwd
@@ -46,8 +46,8 @@ http {{
 
 
 class Nginx:
-    """`inside` are the words before a command that make it run where the server is; `socket` and `rules` go into its
-    configuration; it also listens on the addresses `others`."""
+    """`inside` are the words in front of a command that run it in the server's namespace. `socket` and `rules` are added to
+    the configuration. The server also listens on the addresses `others`."""
 
     def __init__(self, field, name="nginx", address="127.0.0.1", inside=(), socket="", rules="", others=()):
         self.field, self.address = field, address
@@ -64,7 +64,7 @@ class Nginx:
         shutil.rmtree(self.prefix, ignore_errors=True)
         self.prefix.mkdir()
         user = ""
-        if os.getuid() == 0:  # Else its workers would be `nobody`, who may not read the data.
+        if os.getuid() == 0:  # Otherwise, its workers would run as `nobody`, who may not read the data.
             user = f"user {pwd.getpwuid(0).pw_name} {grp.getgrgid(0).gr_name};"
         (self.prefix / "nginx.conf").write_text(CONFIGURATION.format(
             user=user, prefix=self.prefix, data=self.field.data, plain=self.plain, secure=self.secure,
@@ -75,7 +75,7 @@ class Nginx:
             stdin=subprocess.DEVNULL, stderr=open(self.prefix / "stderr.log", "w"))
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline and self._process.poll() is None:
-            if (self.prefix / "nginx.pid").exists():  # It listens by then.
+            if (self.prefix / "nginx.pid").exists():  # The server is listening by then.
                 return self
             time.sleep(0.02)
         said = (self.prefix / "stderr.log").read_text().strip()
@@ -92,18 +92,18 @@ class Nginx:
                 self._process.wait()
 
     def url(self, path, secure=False, limited=False, address=None):
-        """The address of a file below the data directory."""
+        """The URL of a file below the data directory."""
         relative = ("limited/" if limited else "") + str(Path(path).relative_to(self.field.data))
         scheme, port = ("https", self.secure) if secure else ("http", self.plain)
         return f"{scheme}://{address or self.address}:{port}/{relative}"
 
-    # ---- what it served
+    # ---- the traffic that it served
 
     def log_position(self):
         return (self.prefix / "access.log").stat().st_size
 
     def served_since(self, position):
-        """Bytes of bodies that were sent since; waits until the log is quiet, as cut requests are logged late."""
+        """The body bytes sent since then. Waits until the log stops growing, because interrupted requests are logged late."""
         before = -1
         for _ in range(40):
             now = self.log_position()
@@ -116,7 +116,7 @@ class Nginx:
             return sum(int(line.split()[4]) for line in log)
 
     def connections(self):
-        """Connections to this server that are established right now."""
+        """The currently established connections to this server."""
         ports = {f"{self.plain:04X}", f"{self.secure:04X}"}
         count = 0
         table = subprocess.run([*self._inside, "cat", "/proc/net/tcp"], stdout=subprocess.PIPE, text=True).stdout
@@ -128,7 +128,7 @@ class Nginx:
 
 
 class ConnectionWatch:
-    """Looks every 20 ms how many connections there are, and keeps the highest count."""
+    """Counts the connections every 20 ms, and keeps the highest count."""
 
     def __init__(self, nginx):
         self.peak = 0

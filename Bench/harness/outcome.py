@@ -1,11 +1,11 @@
-"""What a row found out."""
+"""The outcome of a row."""
 
 from dataclasses import dataclass, field as attribute
 
 
 @dataclass
 class Gate:
-    """One thing that must hold: what was measured is at most the bar, and better at most the aim."""
+    """A requirement: the measured value must be at most the bar, and should be at most the aim."""
 
     label: str
     measured: float
@@ -18,7 +18,7 @@ class Gate:
 class Outcome:
     results: list
     gates: list
-    remark: str = ""  # What the reader has to know of who takes part.
-    # Rows that compare nobody give their own table (its first row is the head) and commands instead of results.
+    remark: str = ""  # Remarks about the contenders for the reader.
+    # Rows without peers have their own table (its first row is the head) and commands instead of results.
     figures: list = attribute(default_factory=list)
     commands: list = attribute(default_factory=list)

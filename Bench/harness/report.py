@@ -1,4 +1,4 @@
-"""The page docs/benchmarks.md: sections between markers, so that those not measured this time, and the notes, stay."""
+"""The page docs/benchmarks.md: sections between markers, so that the notes and the sections that are not measured stay."""
 
 import json
 import re
@@ -33,7 +33,7 @@ def megabytes(value):
 
 
 def table(rows):
-    """A Markdown table whose columns are aligned; the first row is the head, the first column text."""
+    """A Markdown table with aligned columns; the first row is the head, and the first column is text."""
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = []
     for number, row in enumerate(rows):
@@ -54,7 +54,7 @@ def value(number, unit):
 
 
 def verdict(gate):
-    """What is said of a gate, by the figures as they are, not as they are rounded."""
+    """The verdict on a gate, from the exact figures, not the rounded ones."""
     if gate["measured"] is None:
         return "not measured"
     if gate["aim"] is not None and gate["measured"] <= gate["aim"]:

@@ -1,4 +1,4 @@
-"""What every row does: it lets its contenders take turns, and verifies what they downloaded."""
+"""The procedure of every row: its contenders take turns, and their downloads are verified."""
 
 import os
 import shutil
@@ -18,7 +18,7 @@ BIG = "big.bin"
 
 @dataclass
 class Result:
-    """What one contender did in one row."""
+    """The result of one contender in one row."""
 
     contender: Contender
     costs: list = attribute(default_factory=list)
@@ -41,9 +41,9 @@ def ratio(numerator, denominator):
 
 
 class Row:
-    """One row of the table. Subclasses say what differs."""
+    """One row of the table. Subclasses define what differs."""
 
-    repeat = 1  # Short rows run more often than asked.
+    repeat = 1  # Short rows run more often than requested.
     counts_served = False
     counts_connections = False
     on_tmpfs = False
@@ -58,7 +58,7 @@ class Row:
         raise NotImplementedError
 
     def room(self, field):
-        """Bytes that must be free for it, besides what it serves."""
+        """The bytes that must be free for it, in addition to the served files."""
         return field.size + GIBIBYTE
 
     def cannot_run(self, field):
@@ -73,7 +73,7 @@ class Row:
         return field.big()
 
     def prepare(self, field, nginx, contender):
-        """(words for the command line, {file to appear: its source})."""
+        """(words for the command line, {expected file: its source})."""
         source = self.source(field)
         words = {"url": nginx.url(source), "file": BIG, "ca": nginx.ca, "source": source, "list": ""}
         return words, {BIG: source}
@@ -86,7 +86,7 @@ class Row:
         return nullcontext()
 
     def beforehand(self, field, programs, contender, directory, words):
-        """What is done in the directory of a run before it is measured."""
+        """Prepares the directory of a run before it is measured."""
 
     # ---- running
 
@@ -99,7 +99,7 @@ class Row:
             sources.update(self.prepare(field, nginx, result.contender)[1].values())
         field.warm(sorted(path for path in sources if not path.name.startswith("zeros-")))
 
-        # Round 0 is not counted: it warms up, and what it downloads is compared byte by byte.
+        # Round 0 is a warm-up and is not counted; its downloads are compared byte by byte.
         for turn in range(runs * self.repeat + 1):
             if turn > 1 and seconds_left() <= 0:
                 print("bench: the time is up, fewer runs than asked", file=sys.stderr)
@@ -123,7 +123,7 @@ class Row:
                 (directory / ".list").write_text(words["list"])
                 words = {**words, "list": ".list"}
             self.beforehand(field, programs, result.contender, directory, words)
-            os.sync()  # Nobody pays for what the one before has left to write.
+            os.sync()  # So that no contender pays for the unwritten data of the previous one.
             position = nginx.log_position()
             with ConnectionWatch(nginx) if self.counts_connections else nullcontext() as watch, self.meanwhile(field):
                 cost = programs.run(result.contender, directory, field.home, words)
@@ -157,6 +157,6 @@ def wall(by_name, name):
 
 
 def best_peer(by_name):
-    """Shortest median wall time of the peers."""
+    """The shortest median wall time of the peers."""
     walls = [result.wall() for result in by_name.values() if result.contender.is_peer and result.costs]
     return min(walls, default=None)

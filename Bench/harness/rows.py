@@ -1,4 +1,4 @@
-"""The rows: what is downloaded, who takes part, and what must hold."""
+"""The rows: their downloads, contenders and requirements."""
 
 import shutil
 from statistics import median
@@ -216,7 +216,7 @@ class Small(Row):
 
 
 class Adding(Row):
-    """`ferry add` to a daemon that runs. Each download is a new one, and does not start."""
+    """`ferry add` with a running daemon. Each download is new, and does not start."""
 
     repeat = 10
     count = 0
@@ -297,12 +297,12 @@ ROWS = {
     **FACES,
 }
 
-# A name for several of them.
+# Names of groups of rows.
 GROUPS = {
     "sets": list(SETS), "long": [*LONG, "long-many"], "scale": list(SCALE), "daemon": [*DAEMON, *RPC], "faces": list(FACES),
 }
 
 
 def named(text):
-    """The names of rows that a list with commas between means, groups included; the unknown ones as they are."""
+    """The names of the rows in a comma-separated list, with groups expanded; unknown names stay as they are."""
     return [name for word in text.split(",") for name in GROUPS.get(word, [word])]

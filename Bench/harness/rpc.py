@@ -48,7 +48,7 @@ class Server:
 
 @contextmanager
 def serving(words, directory):
-    """Yields a server that was started with these words and the port that is appended to them."""
+    """Yields a server that was started with these words, followed by the port."""
     [port] = free_ports(1)
     for name in ("state", "config", "run", "files"):
         (directory / name).mkdir(mode=0o700)

@@ -1,4 +1,4 @@
-"""The rows of scale: what many downloads cost the library. Nobody is compared; `ferry-scale` says what it used."""
+"""The rows of scale: the cost of many downloads in the library. There are no peers; `ferry-scale` reports its own usage."""
 
 import json
 import os
@@ -17,13 +17,13 @@ MANY = 100_000
 
 
 def many_files():
-    """As many open files as the system allows: a child of ours runs 1,000 downloads, another serves them."""
+    """Raises the limit on open files to the maximum: one child process runs 1,000 downloads, another serves them."""
     hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def say(programs, *arguments):
-    """One run of ferry-scale: what its line of JSON says."""
+    """One run of ferry-scale. Returns its line of JSON."""
     program = programs.path("ferry-scale")
     if program is None:
         raise Failure(f"ferry-scale is {programs.absence('ferry-scale')}")
@@ -41,7 +41,7 @@ def say(programs, *arguments):
 
 @contextmanager
 def origin(programs):
-    """The base URL of a ferry-origin of our own, which ends when its standard input is closed."""
+    """The base URL of a private ferry-origin, which ends when its standard input is closed."""
     program = programs.path("ferry-origin")
     if program is None:
         raise Failure(f"ferry-origin is {programs.absence('ferry-origin')}")
@@ -64,9 +64,9 @@ def origin(programs):
 
 
 class ScaleRow:
-    """One section. Subclasses measure once per round with `once`, and say what it means with `outcome`."""
+    """One section. Subclasses measure once per round with `once`, and evaluate the results with `outcome`."""
 
-    rounds = 3  # At most; what takes long runs less often.
+    rounds = 3  # The maximum; slow sections run less often.
     room = GIBIBYTE
 
     def cannot_run(self, field):
@@ -100,7 +100,7 @@ class ScaleRow:
 
 
 def middle(found, *keys):
-    """The median over the rounds of a figure; None when there is none."""
+    """The median of a figure over the rounds; None if there is no value."""
     values = [reduced(each, keys) for each in found]
     return median(values) if values else None
 
@@ -260,7 +260,7 @@ class Rate(ScaleRow):
                     f"{window['limit'] / 1e6:.1f} MB/s", "one download" if line["isOwn"] else "the manager",
                     "after the change" if window["isChange"] else "steady",
                     f"{window['bytes'] / window['seconds'] / 1e6:.3f} MB/s", f"{window['deviation']:+.2f} %"])
-        # Below 1 MB/s nothing is promised.
+        # Below 1 MB/s, there is no requirement.
         gates = []
         for label, is_change in (("steady", False), ("after a change", True)):
             off = [

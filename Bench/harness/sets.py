@@ -1,4 +1,4 @@
-"""The rows of sets: a directory of small files that is copied by its index page, and a list of many servers."""
+"""The rows of sets: a directory of small files that is copied from its index page, and a list of many servers."""
 
 from harness.contender import Contender, Failure
 from harness.nginx import Nginx
@@ -15,7 +15,7 @@ def sync(name, *options):
 
 
 def mirrors():
-    """What others would copy a directory of a web server with."""
+    """Other programs that copy a directory of a web server."""
     return [
         Contender(
             "rclone",
@@ -60,7 +60,7 @@ class Sync(Row):
 
 
 class SyncAgain(Sync):
-    """The same once more, when nothing has changed. The first time is not measured."""
+    """The same once more, without changes. The first run is not measured."""
 
     def title(self, field):
         return f"{super().title(field)}, again: nothing has changed"
@@ -79,7 +79,7 @@ class SyncAgain(Sync):
 
 
 class Names(Row):
-    """Small files of many servers: addresses of loopback, each of which is a host of its own."""
+    """Small files of many servers: loopback addresses, each of which counts as a separate host."""
 
     on_tmpfs = True
     COUNT, SERVERS = 20_000, 950

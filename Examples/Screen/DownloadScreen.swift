@@ -22,7 +22,7 @@
         let manager: DownloadManager
         @State private var address = "https://vjs.zencdn.net/v/oceans.mp4"
         @State private var item: DownloadItem?
-        /// Counts the beginnings: each is followed to its end.
+        /// Counts the starts: each download is followed until its end.
         @State private var beginnings = 0
         @State private var message = ""
         @State private var isOver = false
@@ -46,7 +46,7 @@
             .alert(message, isPresented: $isOver) {
                 Button(Words.ok) {}
             }
-            // What was listed when the app ended goes on, and is shown again.
+            // A download that was listed when the app quit resumes, and is shown again.
             .task { act { if let first = try await manager.downloads().first { show(first) } } }
             .task(id: beginnings) { await follow() }
         }
@@ -58,7 +58,7 @@
         }
 
         private func start() async throws {
-            // The same address gives the same download, which goes on with the bytes that it has.
+            // The same address returns the same download, which resumes with the bytes that it has.
             show(try await manager.download(from: DownloadURL(address)))
         }
 
@@ -76,7 +76,7 @@
             try await download?.remove()
         }
 
-        /// Shows the status until the download has ended, then says how.
+        /// Shows the status until the download has ended, then reports the outcome.
         private func follow() async {
             guard let item else { return }
             for await _ in item.download.updates(every: .seconds(1)) { item.refresh() }

@@ -43,12 +43,12 @@
                 page.centerYAnchor.constraint(equalTo: guide.centerYAnchor),
             ])
             show()
-            // What was listed when the app ended goes on, and is shown again.
+            // A download that was listed when the app quit resumes, and is shown again.
             act { page in if let first = try await page.manager.downloads().first { page.follow(first) } }
         }
 
         private func begin() async throws {
-            // The same address gives the same download, which goes on with the bytes that it has.
+            // The same address returns the same download, which resumes with the bytes that it has.
             follow(try await manager.download(from: DownloadURL(field.text ?? "")))
         }
 
@@ -66,7 +66,7 @@
             try await download?.remove()
         }
 
-        /// Shows the status until the download has ended, then says how.
+        /// Shows the status until the download has ended, then reports the outcome.
         private func follow(_ download: Download) {
             following?.cancel()
             item = DownloadItem(download)

@@ -1,6 +1,6 @@
 import Ferry
 
-/// What the page says. An app has these in its string catalogue.
+/// The texts of the page. In an app, these are in its string catalog.
 enum Words {
     private static func of(_ english: String, _ chinese: String) -> String {
         Language.current == .english ? english : chinese

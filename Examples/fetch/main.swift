@@ -17,7 +17,7 @@ do {
     let download = try await manager.download(
         DownloadRequest(sources: [source], destination: .directory(directory)))
 
-    // The latest value alone, at most about ten times a second; the loop ends with the download.
+    // Only the latest value, at most about ten times a second; the loop ends with the download.
     for await status in download.updates {
         let progress = status.progress
         let fields = [

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Downloads a list with Ray: each task gives a part of the list to `ferry get`, and returns its results.
+"""Downloads a list with Ray: each task passes a part of the list to `ferry get`, and returns its results.
 
     pip install ray
     ray_fetch.py urls.txt /shared/data >results.jsonl
 
-A task whose machine is lost, or whose ferry is killed or finds its disk full, is started again by Ray, three times. It requests the
-same files: they have the same names, and what is complete is not fetched again. All files of one host are in one task, so a host
+Ray restarts a task up to three times if its machine is lost, its ferry is killed, or its disk is full. The task then requests
+the same files under the same names, and complete files are not fetched again. All files of one host are in one task, so a host
 never sees more than one machine.
 """
 
@@ -24,14 +24,14 @@ class Unfinished(RuntimeError):
     """Not all files have ended."""
 
 
-# Without retry_exceptions Ray repeats a task for the loss of its worker alone.
+# Without retry_exceptions, Ray repeats a task only if its worker is lost.
 @ray.remote(max_retries=3, retry_exceptions=[Unfinished])
 def fetch(lines, directory):
     done = subprocess.run(
         [FERRY, "get", "-i", "-", "-d", directory, "--name", "{url-sha256:2}/{url-sha256}{ext}", "-j", "16",
          "--results", "-", "--allow-failures"],
         input="".join(line + "\n" for line in lines), stdout=subprocess.PIPE, text=True)
-    # Files that have failed are no failure of the task: the results say which they are.
+    # Failed files do not make the task fail: the results list them.
     if done.returncode != 0:
         raise Unfinished(f"ferry ended with {done.returncode} after {done.stdout.count(chr(10))} of {len(lines)} files")
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -3,8 +3,8 @@
 
     spark-submit spark_fetch.py hdfs:///lists/urls.txt /shared/data hdfs:///results
 
-The partitions are made by host, so a host sees one executor at a time. A task that Spark runs again, also speculatively,
-requests files of the same names: Ferry locks each part file, and what is complete is not fetched again.
+The list is partitioned by host, so a host sees one executor at a time. A task that Spark repeats, even speculatively, requests
+files under the same names: Ferry locks each part file, and complete files are not fetched again.
 """
 
 import sys
@@ -17,7 +17,7 @@ def main(source, directory, target, partitions=256):
     spark = SparkSession.builder.appName("ferry").getOrCreate()
     lines = spark.sparkContext.textFile(source).filter(lambda line: line.strip())
     hosts = lines.map(lambda line: (urlsplit(line.split()[0]).hostname, line)).partitionBy(partitions).values()
-    # Files that have failed are no failure of the partition; a ferry that is killed, or whose disk is full, is one.
+    # Failed files do not make the partition fail; a killed ferry or a full disk does.
     command = (f"ferry get -i - -d '{directory}' --name {{url-sha256:2}}/{{url-sha256}}{{ext}} -j 32 --results - "
                "--allow-failures")
     spark.read.json(hosts.pipe(command, checkCode=True)).write.mode("overwrite").parquet(target)

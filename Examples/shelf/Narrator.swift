@@ -1,6 +1,6 @@
 import Ferry
 
-/// Says what happens. A manager holds its delegate weakly: `main.swift` keeps this one.
+/// Prints what happens. A manager holds its delegate weakly, so `main.swift` keeps a reference.
 final class Narrator: DownloadManagerDelegate {
     func downloadManager(
         _ manager: DownloadManager, download: Download, didStart name: String, totalBytes: ByteCount?
@@ -25,8 +25,8 @@ final class Narrator: DownloadManagerDelegate {
         say(download, "paused")
     }
 
-    // The three ends. Each is delivered again at the next start if the program is killed before the method returns:
-    // what an app does here, it should be able to do twice.
+    // The three final methods. Each is called again at the next start if the program is killed before the method returns,
+    // so what an app does here must be repeatable.
 
     func downloadManager(
         _ manager: DownloadManager, download: Download, didComplete finished: FinishedDownload

@@ -16,7 +16,7 @@ let manager = DownloadManager(
     .default(identifier: "example-shelf", directory: folder, stateDirectory: folder + "/.shelf"))
 let narrator = Narrator()
 
-/// The lines of standard input; reading blocks a thread of its own.
+/// The lines of standard input, read on their own thread because reading blocks.
 let lines = AsyncStream<String> { continuation in
     Thread.detachNewThread {
         while let line = readLine() { continuation.yield(line) }
@@ -36,7 +36,7 @@ let lines = AsyncStream<String> { continuation in
     if downloads.isEmpty { print("nothing is listed; add URL") }
 }
 
-/// The download that a command means: its number in the list.
+/// Returns the download that a command refers to by its number in the list.
 @MainActor func chosen(_ argument: String) async throws -> Download {
     let downloads = try await manager.downloads()
     guard let number = Int(argument), downloads.indices.contains(number - 1) else {

@@ -5,7 +5,7 @@ import FerryTerminal
 struct AddCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        // Parsed without the other commands, as `ferry get` is.
+        // Parsed without the other commands, like `ferry get`.
         _superCommandName: "ferry",
         abstract: "Add downloads to the daemon, starting it if necessary.",
         discussion: """

@@ -1,7 +1,7 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry browser`: lets browsers hand their downloads over.
+/// `ferry browser`: lets browsers pass their downloads to Ferry.
 struct BrowserCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "browser",
@@ -32,7 +32,7 @@ struct BrowserCommand: AsyncCommand {
     }
 }
 
-/// The host of native messaging; started by browsers.
+/// The native messaging host, which browsers start.
 struct BrowserHostCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: HostManifest.hostCommand, abstract: "Answer the extension of a browser.", shouldDisplay: false)

@@ -8,7 +8,7 @@ import FerryTerminal
     import Foundation
 #endif
 
-/// `ferry status`: shows whether the daemon runs, and what it does.
+/// `ferry status`: shows whether the daemon runs, and what it is doing.
 struct StatusCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show whether the daemon runs, its addresses, downloads and speed.",

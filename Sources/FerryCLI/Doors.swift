@@ -3,8 +3,8 @@ import FerryAria2
 import FerryFleet
 import FerryServer
 
-/// The doors of this program, each registered in one line. Without them and their targets the rest is built as it is:
-/// `Scripts/check-doors`.
+/// The optional parts of this program, its doors, each registered in one line. The rest compiles without them and their
+/// targets, which `Scripts/check-doors` verifies.
 enum Doors {
     /// The interfaces of the daemon, in the order in which it prints their addresses.
     static let ofDaemon: [DoorKind] = [

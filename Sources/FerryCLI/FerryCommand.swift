@@ -51,7 +51,7 @@ struct FerryCommand: ParsableCommand {
                 ])
         ])
 
-    /// Runs the command that the program's name or its arguments mean. Returns the exit status.
+    /// Runs the command that the program's name or its arguments select. Returns the exit status.
     static func main(program: String, arguments: [String]) async -> Int32 {
         if let words = Program.aria2Arguments(program: program, arguments) {
             if let shortage = ThreadLimit.shortage(isService: false) {
@@ -63,8 +63,8 @@ struct FerryCommand: ParsableCommand {
         return PastedExitStatus.of(code, after: arguments.first ?? "")
     }
 
-    /// Parses the arguments and runs the command; all but the daemon on file threads, as commands read lists, the
-    /// terminal and journals. Exit codes of the parser are mapped to Ferry's.
+    /// Parses the arguments and runs the command. All commands except the daemon run on file threads, because they read
+    /// lists, the terminal and journals. Exit codes of the parser are mapped to Ferry's.
     static func main(arguments given: [String]) async -> FerryTerminal.ExitCode {
         if let help = CommandAdvice.pastedHelp(given) {
             _ = StandardStreams.write(Array(help.utf8), to: 1)
@@ -101,8 +101,8 @@ struct FerryCommand: ParsableCommand {
         }
     }
 
-    /// Parses a command that scripts call for each file without the others; `nil` if it is another one or its arguments
-    /// are wrong. Parsing from the root takes longer than the request of a small file.
+    /// Parses a command that scripts run for each file, without the other commands; `nil` if it is another command or its
+    /// arguments are invalid. Parsing from the root takes longer than requesting a small file.
     private static func parseAlone(_ words: [String]) -> (any ParsableCommand)? {
         let rest = Array(words.dropFirst())
         return switch words.first {
@@ -130,7 +130,7 @@ struct FerryCommand: ParsableCommand {
         }
     }
 
-    /// The text that was asked for, help or version, in the user's language.
+    /// Returns the requested text, help or version, in the user's language.
     private static func help(of error: any Error) -> String {
         if Language.current == .english { return fullMessage(for: error) + "\n" }
         return HelpText(fullMessage(for: error, columns: 100_000), columns: TerminalSize.current(1).columns).text

@@ -44,7 +44,7 @@ struct GatewayCommand: AsyncCommand {
     @Flag(name: [.customShort("y"), .customLong("yes")], help: "Do not ask, also on a terminal.")
     var isSure = false
 
-    /// Prints only the names, for the completions of a shell.
+    /// Prints only the names, for a shell's completions.
     @Flag(name: .customLong("names"), help: .hidden)
     var areNames = false
 

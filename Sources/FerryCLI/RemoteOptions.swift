@@ -12,7 +12,7 @@ struct SessionOption: ParsableArguments {
     var session: String?
 }
 
-/// The downloads that a command is about.
+/// The downloads that a command applies to.
 struct NamedDownloads: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"),

@@ -173,7 +173,7 @@ struct ServeCommand: ParsableCommand {
             """)
     var confine = false
 
-    /// The descriptor with the results of the unconfined part of a start, for the confined one.
+    /// The descriptor through which the confined part of a start receives the results of the unconfined part.
     @Option(help: .hidden)
     var confinementFd: Int32?
 
@@ -208,7 +208,7 @@ struct ServeCommand: ParsableCommand {
         options.flags[.gatewayAge] = gatewayAge.map { .number($0 / .seconds(1)) }
         options.flags[.directory] = directory.map { .text(OwnProgram.absolute($0)) }
         options.flags[.maxConcurrentDownloads] = maxConcurrent.map(JSONValue.whole)
-        // A name without a directory is searched in PATH.
+        // A name without a directory is searched for in PATH.
         for (setting, words) in [(Setting.onComplete, onComplete), (.onNeedsUser, onNeedsUser)] where !words.isEmpty {
             let program = words[0].utf8.contains("/") ? OwnProgram.absolute(words[0]) : words[0]
             options.flags[setting] = .list(([program] + words.dropFirst()).map(JSONValue.text))
@@ -225,7 +225,7 @@ struct ServeCommand: ParsableCommand {
         do throws(DownloadError) {
             let ready = try readyFd.map { number throws(DownloadError) in try ReadyDescriptor(number) }
             try prepare(place, &options, ready, logger)
-            // What rotates logs sends SIGHUP; a terminal that closes does so too, and ends what was started in it.
+            // Log rotation sends SIGHUP, but so does a terminal that closes, which ends the programs that were started in it.
             let hasTerminal = [0, 1, 2].contains { isatty($0) == 1 }
             let watch = SignalWatch(hangupStops: hasTerminal)
             let run = ServeRun(place, options, logger: logger)
@@ -245,8 +245,8 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// With `--confine`, runs this program again, confined, with the results of the unconfined part. Takes over what the
-    /// manager of the service hands over.
+    /// With `--confine`, runs this program again, confined, with the results of the unconfined part. Takes over the
+    /// sockets and the notifications of the service manager.
     private func prepare(
         _ place: DaemonPaths, _ options: inout Daemon.Options, _ ready: ReadyDescriptor?, _ logger: Logger
     ) throws(DownloadError) {
@@ -269,15 +269,15 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// Answers SIGHUP: the log is written to the file that has its name now.
+    /// Responds to SIGHUP: reopens the log under its name.
     private static func reopen(_ file: LogFile?, _ logger: Logger) {
         file?.reopen()
         logger.notice("the log is open again")
     }
 
-    /// The signals that request an exit; one that suspends takes effect at once.
+    /// The signals that request an exit. A signal that suspends takes effect at once.
     ///
-    /// - Parameter hangup: Called at SIGHUP, which then requests no exit.
+    /// - Parameter hangup: Called on SIGHUP, which then does not request an exit.
     static func stops(
         _ signals: AsyncStream<Int32>?, hangup: (@Sendable () -> Void)? = nil
     ) -> AsyncStream<Void> {

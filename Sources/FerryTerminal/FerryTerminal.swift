@@ -6,11 +6,10 @@
 //     events, statuses ──► Reporter ──► bars | plain lines | JSON lines ──► Console ──► stdout, stderr
 //
 // Invariants
-// - Standard output holds finished paths, or JSON lines, or results (`--results -`), or the bytes of one file (`-o -`), and
-//   nothing else.
+// - Standard output has only finished paths, or JSON lines, or results (`--results -`), or the bytes of one file (`-o -`).
 // - Every usage error is one line, and is detected before any byte is downloaded.
 // - Text from servers is escaped before it is shown; secrets are never shown.
 // - No drawn line is wider than the terminal, because bars are redrawn by moving the cursor up.
 //
-// A crash leaves a results file (`ResultsLog`) behind, from whose last checkpoint the next run goes on; all other files on
-// disk belong to the engine.
+// A crash leaves a results file (`ResultsLog`) behind, and the next run continues from its last checkpoint. All other
+// files on disk belong to the engine.

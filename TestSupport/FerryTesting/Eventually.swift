@@ -1,9 +1,9 @@
-/// Polls until a condition holds that has no event; limited only by the test's own time limit.
+/// Polls until a condition without an event holds; limited only by the test's own time limit.
 ///
-/// If there is an event, wait for that instead.
+/// If there is an event, wait for it instead.
 ///
 /// - Parameters:
-///   - interval: The time between two looks; default 2 ms.
+///   - interval: The time between two polls; default 2 ms.
 ///   - isSo: The condition.
 public func eventually(
     every interval: Duration = .milliseconds(2), _ isSo: () async throws -> Bool

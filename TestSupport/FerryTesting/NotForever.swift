@@ -3,10 +3,10 @@ public struct Hang: Error, CustomStringConvertible {
     public let description: String
 }
 
-/// Runs a body that waits for something that happens unless there is a defect.
+/// Runs a body that waits for an event which occurs unless there is a bug.
 ///
-/// After `limit`, which only guards against a hang, throws a ``Hang`` with what `seen` returns then, and cancels the
-/// body, which must end on that.
+/// After `limit`, which only guards against a hang, throws a ``Hang`` with the result of `seen` at that moment, and cancels
+/// the body, which must then end.
 public func notForever<Value: Sendable>(
     _ what: String, limit: Duration = .seconds(600), seen: @escaping @Sendable () -> String,
     _ body: @escaping @Sendable () async throws -> Value

@@ -2,14 +2,14 @@ import FerryCore
 
 /// Finds the secrets in a command line: passwords, header values, and user info in URLs and proxies.
 ///
-/// An option is what the reader of its command takes it for: of aria2c with a beginning of its name, of curl with other
-/// letters before its own in one word, and its letters as ``PastedCommand`` translates them. What nobody could read is
-/// taken for secret in doubt: nothing depends on it.
+/// An option is recognised as the parser of its command does: for aria2c by a prefix of its name, for curl even when
+/// other letters precede its own in one word, with letters translated as in ``PastedCommand``. A word that no parser
+/// accepts counts as secret if in doubt, because nothing depends on it.
 package enum ArgumentSecrets {
-    /// What of the value of an option is secret.
+    /// Which part of an option's value is secret.
     package enum Secrecy: Sendable {
         case whole
-        /// All of it but `@FILE`.
+        /// The whole value, except `@FILE`.
         case header
         /// User info before the last `@`.
         case proxy
@@ -34,7 +34,7 @@ package enum ArgumentSecrets {
         return found
     }
 
-    /// Finds them by the names of all commands' options.
+    /// Returns the ranges, by the option names of all commands.
     private static func ranges(in arguments: [[UInt8]], _ words: [String]) -> [[Range<Int>]] {
         let command = words.first ?? ""
         let takers = lettersWithValue(of: command).utf8
@@ -77,14 +77,14 @@ package enum ArgumentSecrets {
         "--http-proxy-passwd": .whole, "--https-proxy-passwd": .whole,
     ]
 
-    /// What of the value of an option is secret, of a pasted command also under a beginning of its name.
+    /// Returns which part of an option's value is secret. For a pasted command, a prefix of the name is enough.
     private static func secrecy(named name: String, in command: String) -> Secrecy? {
         if let secrecy = options[name] { return secrecy }
         guard let program = PastedOption.Program(rawValue: command) else { return nil }
         return PastedOption.named(name, of: program)?.names.lazy.compactMap { options[$0] }.first
     }
 
-    /// What of the value of a letter is secret: of a pasted command by the option that it stands for.
+    /// Returns which part of a letter's value is secret. For a pasted command, the option that the letter stands for decides.
     private static func secrecy(of letter: UInt8, in command: String) -> Secrecy? {
         if let option = PastedCommand.valueOption(of: String(UnicodeScalar(letter)), in: command) {
             return options[option] ?? (option.utf8.count == 2 ? option.utf8.last.flatMap { letters[$0] } : nil)
@@ -96,7 +96,7 @@ package enum ArgumentSecrets {
         UInt8(ascii: "u"): .whole, UInt8(ascii: "H"): .header, UInt8(ascii: "b"): .whole, UInt8(ascii: "U"): .whole,
     ]
 
-    /// Letters whose value is the rest of their word, by the first word of the command line.
+    /// Returns the letters whose value is the rest of their word, by the first word of the command line.
     private static func lettersWithValue(of command: String) -> String {
         switch command {
         case "curl": "xoeACXdFTmrwyYzDEcK"
@@ -113,13 +113,13 @@ package enum ArgumentSecrets {
         }
     }
 
-    /// Returns the ranges of user info in a URL, with its scheme or without.
+    /// Returns the ranges of user info in a URL with or without a scheme.
     private static func userInfo(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
         schemeUserInfo(text) + bareUserInfo(text)
     }
 
-    /// Returns the range up to the last `@` before the first `/`, `?` or `#`, if a `:` is before it or a path follows: a URL
-    /// may be given without its scheme. The name before an `=` is not of the URL.
+    /// Returns the range up to the last `@` before the first `/`, `?` or `#`, if a `:` precedes it or a path follows: a
+    /// URL may lack its scheme. A name before `=` does not belong to the URL.
     private static func bareUserInfo(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
         var rest = text
         let name = text.prefix(while: isOfName)
@@ -135,7 +135,7 @@ package enum ArgumentSecrets {
         return isURL && at > rest.startIndex ? [rest.startIndex..<at] : []
     }
 
-    /// Whether the byte may be in the name of an option or a setting.
+    /// Whether the byte may occur in the name of an option or a setting.
     private static func isOfName(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"): true
@@ -149,8 +149,8 @@ package enum ArgumentSecrets {
         return end ?? text.endIndex
     }
 
-    /// Returns the range from `://` to the last `@` of the authority; of a database's URL to the last `@`, as libpq reads
-    /// it.
+    /// Returns the range from `://` to the last `@` of the authority. In a database's URL, it ends at the last `@` of the
+    /// text, as in libpq.
     private static func schemeUserInfo(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
         guard let start = afterScheme(text) else { return [] }
         let rest = text[start...]
@@ -161,7 +161,7 @@ package enum ArgumentSecrets {
         return [start..<at]
     }
 
-    /// Returns the range up to the last `@`, as a proxy's password may contain a `/`.
+    /// Returns the range up to the last `@`, because a proxy's password may contain a `/`.
     private static func proxyUserInfo(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
         guard let at = text.lastIndex(of: UInt8(ascii: "@")) else { return [] }
         return [(afterScheme(text[..<at]) ?? text.startIndex)..<at]

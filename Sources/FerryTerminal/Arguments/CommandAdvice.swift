@@ -1,10 +1,10 @@
 package import ArgumentParser
 package import FerryCore
 
-/// The command that the first words of a command line mean.
+/// Recognises the command that the first words of a command line stand for.
 package enum CommandAdvice {
-    /// Returns the arguments with the command that they mean: `ferry URL`, a pasted command of curl or wget, and a first
-    /// option of a download stand for `ferry get`.
+    /// Returns the arguments with an explicit command: `ferry URL`, a pasted command of curl or wget, and a download
+    /// option in first place stand for `ferry get`.
     ///
     /// - Parameters:
     ///   - commands: The names of all commands.
@@ -22,7 +22,7 @@ package enum CommandAdvice {
         if first == "curl" || first == "wget" {
             return try PastedCommand.translate(arguments.dropFirst(), of: first, isShown: isShown)
         }
-        // Flags of the output may stand before the command.
+        // Output flags may precede the command.
         // allow(bytes): a list of words.
         let flags = arguments.prefix {
             ["-q", "-s", "-v", "--quiet", "--verbose", "--json", "--no-progress"].contains($0)
@@ -37,7 +37,7 @@ package enum CommandAdvice {
         return ["get"] + arguments
     }
 
-    /// Returns the help of `ferry curl` and `ferry wget`; `nil` where none is asked for.
+    /// Returns the help of `ferry curl` and `ferry wget`; `nil` if the arguments do not ask for help.
     package static func pastedHelp(_ arguments: [String]) -> String? {
         let isTopic = arguments.first == "help"
         guard let program = arguments.dropFirst(isTopic ? 1 : 0).first.flatMap(PastedOption.Program.init(rawValue:)),
@@ -74,7 +74,7 @@ package enum CommandAdvice {
         return UsageError("there is no command \(quoted): did you mean ferry \(meant)?")
     }
 
-    /// The commands, of which the first that exists is meant.
+    /// The commands for each word, of which the first that exists is used.
     private static let synonyms: [String: [String]] = [
         "ls": ["list"], "ps": ["list"], "queue": ["list"], "status": ["status", "list"], "rm": ["remove"],
         "del": ["remove"], "delete": ["remove"], "purge": ["clear"], "clean": ["clear"], "info": ["show"],
@@ -86,10 +86,10 @@ package enum CommandAdvice {
         "check": ["doctor"],
     ]
 
-    /// The number of bytes to insert, remove, replace, or exchange with their neighbour.
+    /// Returns the number of bytes to insert, remove, replace, or exchange with their neighbour.
     private static func distance(_ one: String, _ other: String) -> Int {
         let (one, other) = (Array(one.utf8), Array(other.utf8))
-        // Longer words are no slips of a command's name.
+        // Longer words are not misspelled command names.
         guard one.count <= 24 else { return .max }
         var rows = [Array(0...other.count)]
         for i in 1..<(one.count + 1) {
@@ -114,12 +114,12 @@ package enum OptionAdvice {
 
     /// Returns the message of the argument parser, with advice in place of its guess.
     package static func improve(_ message: String) -> Reason {
-        // The values that an option may have are lines of a list.
+        // The permitted values of an option are on lines of their own.
         let message = message.replacing("\n  - ", by: ", ").replacing(":, ", by: ": ")
         guard let (pattern, values) = patterns.lazy.compactMap({ read(message, $0) }).first else {
             return .pattern(message, [])
         }
-        // `-O-` of wget, whose second dash is read as an option.
+        // `-O-` of wget, whose second dash is parsed as an option.
         if pattern.utf8.hasPrefix("Unknown"), values[0].hasSameBytes(as: "--") {
             return "-O-: to write to standard output, use -o -"
         }
@@ -127,7 +127,7 @@ package enum OptionAdvice {
             return "\(values[0]): unknown option: \(Reason.pattern(advice, []))"
         }
         let text = Reason.pattern(ours[pattern] ?? pattern, values.map { .words($0) })
-        // The option of curl for a proxy.
+        // curl's proxy option.
         guard pattern.utf8.hasPrefix("The value"), values[1].utf8.hasPrefix("-x "), values[0].utf8.contains(":") else {
             return text
         }
@@ -141,7 +141,7 @@ package enum OptionAdvice {
         "{0} unexpected arguments: {1}",
     ]
 
-    /// Ferry's words for them: the thing first, as in its other messages.
+    /// The replacements: the subject first, as in Ferry's other messages.
     private static let ours = [
         "Unknown option '{0}'. Did you mean '{1}'?": "{0}: unknown option; did you mean {1}?",
         "Unknown option '{0}'": "{0}: unknown option", "Missing expected argument '{0}'": "{0} is missing",
@@ -151,7 +151,7 @@ package enum OptionAdvice {
         "{0} unexpected arguments: {1}": "{0} arguments too many: {1}",
     ]
 
-    /// Returns the pattern, and what fills its holes in the message; `nil` if it is another message.
+    /// Returns the pattern and the values of its placeholders in the message; `nil` if the message does not match.
     private static func read(_ message: String, _ pattern: String) -> (pattern: String, values: [String])? {
         var (rest, parts) = (message[...], pattern[...])
         var values: [String] = []
@@ -174,7 +174,7 @@ package enum OptionAdvice {
         return all
     }()
 
-    /// Names with blanks between them, and what is said.
+    /// Option names, separated by spaces, and the advice.
     private static let table: [(String, String)] = [
         ("--cacert --capath --ca-certificate --ca-directory", "use --ca-file FILE"),
         ("-E --cert --key --certificate --private-key --pass", "client certificates cannot be used"),
@@ -220,11 +220,11 @@ package enum OptionAdvice {
     ]
 }
 
-/// Options of curl and wget that say what Ferry does anyway. They are accepted, so that a pasted command works, and
-/// listed in no help.
+/// Options of curl and wget that request what Ferry does by default. They are accepted, so that a pasted command works,
+/// but hidden from the help.
 package struct FamiliarOptions: ParsableArguments, Sendable {
-    /// Following redirects, resuming, naming the file after the server, failing for an error of the server, URLs
-    /// without patterns, an unchanged body, the date of the server.
+    /// Following redirects, resuming, naming the file after the server, failing on an HTTP error, URLs without patterns,
+    /// an unchanged body, the server's date.
     @Flag(
         name: [
             .customShort("L"), .customLong("location"), .customShort("O"), .customLong("remote-name"),
@@ -235,18 +235,18 @@ package struct FamiliarOptions: ParsableArguments, Sendable {
         ], help: .hidden)
     package var isAccepted = false
 
-    /// Going on with a file of another program that has the name. Ferry's own are gone on with anyway.
+    /// Resuming an existing file of another program. Ferry's own files are always resumed.
     @Flag(name: [.customShort("c"), .customLong("continue")], help: .hidden)
     package var isContinued = false
 
-    /// Whether a file that another program has begun is gone on with.
+    /// Whether a file that another program began is resumed.
     var goesOn: Bool { isContinued || continueAt != nil }
 
-    /// The offset of `curl -C`, which Ferry finds itself.
+    /// The offset of `curl -C`, which Ferry determines itself.
     @Option(name: [.customShort("C"), .customLong("continue-at")], parsing: .unconditional, help: .hidden)
     package var continueAt: String?
 
-    /// As curl does without `--create-dirs`: the directory of `-o` must be there.
+    /// The directory of `-o` must exist, as it must for curl without `--create-dirs`.
     @Flag(name: .customLong("no-create-dirs"), help: .hidden)
     package var keepsDirectories = false
 

@@ -31,7 +31,7 @@ package struct GetPlanner: Sendable {
             allowsFailures: options.run.allowFailures)
     }
 
-    /// Returns the plan for items that are planned already.
+    /// Returns the plan for requests that are already planned.
     package static func plan(
         of items: [GetPlan.Item], _ options: GetOptions, world: PlanningWorld
     ) throws(UsageError) -> GetPlan {
@@ -97,7 +97,7 @@ package struct GetPlanner: Sendable {
         return configuration
     }
 
-    /// What each host may be asked for.
+    /// Returns the budget of each host.
     private func hostBudget() throws(UsageError) -> HostBudget {
         var budget = HostBudget()
         if let most = options.run.hostConnections {
@@ -121,7 +121,7 @@ package struct GetPlanner: Sendable {
             connectionsPerHost: perHost)
     }
 
-    /// The connection settings of the environment, and the limit per host.
+    /// Returns the connection settings of the environment, with the limit per host.
     private func transferSettings() throws(UsageError) -> TransferSettings {
         var settings = TransferSettings()
         settings.proxy = try proxies()
@@ -132,7 +132,7 @@ package struct GetPlanner: Sendable {
         return settings
     }
 
-    /// Returns the proxies of the environment; with `--proxy` only its exceptions matter.
+    /// Returns the proxies of the environment. With `--proxy`, only its exceptions matter.
     private func proxies() throws(UsageError) -> ProxySettings {
         var environment = world.environment
         if options.request.proxy != nil {
@@ -169,19 +169,19 @@ package struct GetPlan: Sendable {
     package var output: OutputOptions
     /// The path of the results, `-` for standard output; `nil` for none.
     package var results: String?
-    /// Whether the exit code says nothing of files that have failed.
+    /// Whether the exit code ignores files that have failed.
     package var allowsFailures = false
     /// The options of the command as words of a shell, see ``GivenOptions``.
     var givenOptions = ""
-    /// Whether the files are those of a set, whose commands have other options.
+    /// Whether the files belong to a set, whose commands have other options.
     var isOfSet = false
     /// Whether damaged files are repaired.
     var isOfRepair = false
-    /// The names of files by their content; `nil` without `--dedup`.
+    /// The template of file names by content; `nil` without `--dedup`.
     var contentNames: NameTemplate? { items.planner.names.flatMap { $0.isOfContent ? $0 : nil } }
     /// The maximum number of files that are submitted and have not ended.
     var window: Int { max(256, 4 * min(1 << 16, configuration.maxConcurrentDownloads)) }
-    /// The maximum number of them of one host, while the lists may have entries of others.
+    /// The maximum number of them for one host, while the lists may have entries of other hosts.
     var hostShare: Int { max(32, 2 * min(1 << 16, configuration.maxConcurrentDownloads)) }
 }
 
@@ -189,15 +189,15 @@ package struct GetPlan: Sendable {
 package struct ListFile: Sendable {
     /// The path as given, or "standard input".
     package let name: String
-    /// The number of its bytes; `nil` where that is not known.
+    /// The size in bytes; `nil` if it is unknown.
     package let size: Int?
-    /// Whether bytes that are not there yet are waited for.
+    /// Whether to wait for bytes that have not been written yet.
     package let isPipe: Bool
-    /// Which lines of it are requested, if it is a results file.
+    /// Which of its lines are requested, if it is a results file.
     var results: RetryFilter?
     private let readBytes: @Sendable (_ offset: Int) throws(UsageError) -> [UInt8]
 
-    /// - Parameter readBytes: Returns some of the bytes from the offset on; none at the end.
+    /// - Parameter readBytes: Returns some of the bytes from the offset on; no bytes at the end.
     package init(
         name: String, size: Int? = nil, isPipe: Bool = false,
         readBytes: @escaping @Sendable (_ offset: Int) throws(UsageError) -> [UInt8]
@@ -206,7 +206,7 @@ package struct ListFile: Sendable {
         self.readBytes = readBytes
     }
 
-    /// A list with this text.
+    /// Creates a list with this text.
     package init(name: String, text: String) {
         let bytes = Array(text.utf8)
         self.init(name: name, size: bytes.count) { bytes.dropFirst($0).isEmpty ? [] : Array(bytes[$0...]) }

@@ -7,8 +7,8 @@ package import FerryCore
     import struct Foundation.Data
 #endif
 
-/// Reads the entries of one list: URLs or results by line, of which one piece is in memory at a time, or a Metalink
-/// document.
+/// Reads the entries of one list: the lines of a URL list or a results file, one piece of which is in memory at a time,
+/// or a Metalink document.
 package struct ListReader: Sendable {
     private enum Content {
         case lines(URLList)
@@ -23,10 +23,10 @@ package struct ListReader: Sendable {
 
     /// The maximum size of a document, in bytes.
     private static let mostDocumentBytes = PlainXML.Limits().bytes
-    /// The number of bytes from whose entries those of a longer list are estimated.
+    /// The size of the sample from which the number of entries in a longer list is estimated.
     private static let sampleBytes = 1 << 17
 
-    /// - Parameter place: The entry to begin with; `nil` for the first, also of a document.
+    /// - Parameter place: The entry to begin with; `nil` for the first entry, and for documents.
     package init(_ list: ListFile, startingAt place: URLList.Place? = nil) {
         self.list = list
         offset = place?.offset ?? 0
@@ -89,7 +89,7 @@ package struct ListReader: Sendable {
 
     /// Returns the next entry or problem; `nil` at the end.
     ///
-    /// - Throws: Why no more can be read.
+    /// - Throws: If the rest of the list cannot be read.
     package mutating func next() throws(UsageError) -> URLList.Found? {
         while true {
             if let found = nextFound() { return found }
@@ -100,7 +100,7 @@ package struct ListReader: Sendable {
                 if offset == bytes.count, Metalink.isDocument(bytes) {
                     try readDocument(from: bytes)
                 } else {
-                    // A picture or a program would be told as thousands of lines.
+                    // A picture or a program would be reported as thousands of unusable lines.
                     guard offset != bytes.count || !bytes.contains(0) else {
                         throw UsageError("it has bytes that no text has, so it is not a list")
                     }
@@ -110,7 +110,7 @@ package struct ListReader: Sendable {
                 }
             case .results(var lines, let filter):
                 content = .document([])
-                // A torn last line is none.
+                // An incomplete last line is ignored.
                 if !isRead { lines.append(bytes) }
                 content = .results(lines, filter)
             case .document: return nil
@@ -141,7 +141,7 @@ package struct ListReader: Sendable {
     private mutating func read() throws(UsageError) -> [UInt8] {
         do throws(UsageError) {
             var bytes = try list.read(at: offset)
-            // What is appended to a results file meanwhile may be the results of this run.
+            // Text that is appended to a results file meanwhile may be the results of this run.
             if list.results != nil, let size = list.size { bytes = Array(bytes.prefix(max(0, size - offset))) }
             offset += bytes.count
             isRead = bytes.isEmpty
@@ -155,7 +155,7 @@ package struct ListReader: Sendable {
         isRead = false
         do throws(TextError) {
             let items = try Metalink(parsing: bytes).items.enumerated().map { index, item in
-                // Several files may be on one line.
+                // One line may contain several files.
                 URLList.Found(item, at: URLList.Place(line: index + 1, offset: 0), endsEntry: true)
             }
             content = .document(items[...])
@@ -164,7 +164,7 @@ package struct ListReader: Sendable {
 }
 
 extension URLList.Found {
-    /// Whether the entry is in a part of the hosts.
+    /// Whether the entry belongs to a part of the hosts.
     func belongs(to shard: HostShard?) -> Bool {
         guard let shard else { return true }
         return switch item {

@@ -1,36 +1,36 @@
 import FerryCore
 
-/// A command of curl or wget, as the command of Ferry that does the same. Pure.
+/// Translates a command of curl or wget into the equivalent command of Ferry. Pure.
 struct PastedCommand {
-    /// What names the file of the original.
+    /// What the original takes the file's name from.
     private enum Naming: Equatable {
         /// The server, or no option.
         case none
         case file(String)
         /// The URL: `curl -O`, `wget -N`.
         case url
-        /// The server, which must not replace a file by the name that it chooses: `curl -J`.
+        /// The server, whose name must not replace an existing file: `curl -J`.
         case server
     }
 
-    /// What `wget -r` has besides.
+    /// The additional options of `wget -r`.
     private struct Recursion {
         var isOn = false
         var isMirror = false
-        /// The depth of directories that is asked for, `.some(nil)` for any; `nil` for wget's own.
+        /// The requested depth of directories, `.some(nil)` for any; `nil` for wget's default.
         var depth: Int??
         var hasHost = true
         var cut = 0
         var prefix: String?
         var patterns: [String] = []
-        /// An option that cannot go with a sync.
+        /// An option that cannot be combined with a sync.
         var obstacle: String?
     }
 
     private let program: PastedOption.Program
-    /// The words of Ferry's command, with the URLs among them.
+    /// The words of Ferry's command, including the URLs.
     private var words: [String] = []
-    /// The indices of the words that stand alone.
+    /// The indices of the words that are not part of an option.
     private var alone: [Int] = []
     private var naming = Naming.none
     /// How many URLs `curl -O` names; `nil` for all.
@@ -50,12 +50,12 @@ struct PastedCommand {
 
     private init(_ program: PastedOption.Program) { self.program = program }
 
-    /// Returns the arguments of Ferry for those of `program`, `curl` or `wget`, with their command.
+    /// Returns Ferry's arguments, with the command, for the arguments of `program`, which is `curl` or `wget`.
     ///
-    /// A file that the user names is replaced there, and a quiet command prints nothing, so both are so here.
+    /// As in the original, a file that the user names is replaced, and a quiet command prints nothing.
     ///
-    /// - Parameter isShown: Whether standard output is a terminal. To a file or a program, curl without a name for the
-    ///   file writes what it fetches.
+    /// - Parameter isShown: Whether standard output is a terminal. If it is not, curl without a file name writes the content
+    ///   there.
     static func translate(
         _ arguments: some Sequence<String>, of program: String, isShown: Bool
     ) throws(UsageError) -> [String] {
@@ -86,7 +86,7 @@ struct PastedCommand {
             if argument.utf8.hasPrefix("--") {
                 let name = String(argument.prefix { $0 != "=" })
                 guard let option = PastedOption.named(name, of: program) else {
-                    // One of Ferry's own.
+                    // One of Ferry's own options.
                     words.append(argument)
                     continue
                 }
@@ -101,7 +101,7 @@ struct PastedCommand {
                 }
                 continue
             }
-            // Options may share a word: `-qO-`.
+            // Options may share a word, as in `-qO-`.
             var letters = argument.dropFirst()
             while let first = letters.first {
                 let name = "-" + (program == .wget && first == "n" ? String(letters.prefix(2)) : String(first))
@@ -138,7 +138,7 @@ struct PastedCommand {
         case .words(let own): words += own
         case .option(let own): words += [own, value]
         case .seconds(let own):
-            // Digits alone are seconds; m, h and d are those of Ferry too.
+            // A number without a unit is in seconds; Ferry has the units m, h and d too.
             words += [own, value.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E } ? value + "s" : value]
         case .size(let own): words += [own, Self.size(value)]
         case .nothing: break
@@ -219,13 +219,13 @@ struct PastedCommand {
 
     private var isFile: Bool { if case .file = naming { true } else { false } }
 
-    /// The size with the units of curl and wget, whose `K` is 1024 and whose digits alone are bytes, in Ferry's words.
+    /// Returns a size in Ferry's syntax. In curl and wget, `K` is 1024, and a number without a unit is in bytes.
     private static func size(_ text: String) -> String {
         guard let unit = text.last, "kKmMgG".contains(unit) else { return Int(text) == nil ? text : text + "B" }
         return "\(text.dropLast())\(unit.uppercased())iB"
     }
 
-    /// Suffixes or patterns, separated by commas.
+    /// Returns suffixes or patterns that are separated by commas.
     private static func patterns(_ list: String, _ option: String) -> [String] {
         list.split(at: ",").flatMap { text in
             let isPattern = text.contains { "*?[".contains($0) }
@@ -240,7 +240,7 @@ struct PastedCommand {
             if isSecureOnly, words[index].lowercased().utf8.hasPrefix("http://") {
                 throw refuse("--proto", "\(TextError.quote(words[index])) is not an https URL")
             }
-            // A list of names or numbers in braces or brackets; an address in brackets is none.
+            // A list of names or numbers in braces or brackets, but not an address in brackets.
             let hasPattern =
                 words[index].utf8.contains("{") || words[index].utf8.contains("[") && words[index].utf8.contains("-")
             if program == .curl, expandsPatterns, hasPattern {
@@ -249,7 +249,7 @@ struct PastedCommand {
                 )
             }
         }
-        // curl writes those without a name to standard output, behind each other.
+        // curl concatenates the files without a name on standard output.
         if program == .curl, !isFile, let namedURLs, 1..<max(1, alone.count) ~= namedURLs {
             throw refuse("-O", "it names one URL: write it once for each of the \(alone.count), or --remote-name-all")
         }
@@ -270,7 +270,7 @@ struct PastedCommand {
         return start + words + end + rules(words, isShown: isShown)
     }
 
-    /// The directory of the host, with the port if the URLs have one of their own.
+    /// The host's directory, with the port if a URL specifies one.
     private var hostField: String {
         let origins = alone.map { try? DownloadURL(words[$0]) }
         guard let url = origins.first ?? nil, url.port != url.scheme.defaultPort,
@@ -279,7 +279,7 @@ struct PastedCommand {
         return "\(url.host):\(url.port)"
     }
 
-    /// The credentials that wget takes in two options.
+    /// Returns the credentials, for which wget has two options.
     private func secrets() throws(UsageError) -> [String] {
         switch (user, password) {
         case (nil, nil): return []
@@ -312,7 +312,7 @@ struct PastedCommand {
 
     // MARK: wget -r
 
-    /// Returns `ferry sync` for the directory that wget would fill.
+    /// Returns the `ferry sync` command for the directory that wget would fill.
     private func sync(_ end: [String]) throws(UsageError) -> [String] {
         let name = recursion.isMirror ? "-m" : "-r"
         if let obstacle = recursion.obstacle {
@@ -341,7 +341,7 @@ struct PastedCommand {
         if let prefix = recursion.prefix { path.insert(prefix, at: 0) }
         var rest = words
         rest.remove(at: index)
-        // wget follows links five times; the files of the page itself are those of the first.
+        // wget follows links to depth 5. The files that the page itself links to are at depth 1.
         let most: Int? = if let asked = recursion.depth { asked } else { recursion.isMirror ? nil : 4 }
         let depth = most.map { ["--depth", "\($0)"] } ?? []
         var start = ["sync", source, path.isEmpty ? "." : path.joined(separator: "/")]
@@ -352,7 +352,7 @@ struct PastedCommand {
 
     // MARK: Secrets
 
-    /// Returns the option of Ferry that a letter stands for which takes a value; `nil` for every other letter.
+    /// Returns the Ferry option that a letter with a value stands for; `nil` for every other letter.
     static func valueOption(of letter: String, in program: String) -> String? {
         guard let program = PastedOption.Program(rawValue: program) else { return nil }
         return switch PastedOption.named("-" + letter, of: program)?.meaning {
@@ -361,7 +361,7 @@ struct PastedCommand {
         }
     }
 
-    /// The letters of a program that take a value.
+    /// Returns the letters of a program that have a value.
     static func valueLetters(of program: String) -> [String] {
         guard let program = PastedOption.Program(rawValue: program) else { return [] }
         return PastedOption.all(of: program).flatMap(\.names).filter { $0.utf8.count == 2 }

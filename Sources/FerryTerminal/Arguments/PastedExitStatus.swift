@@ -1,4 +1,5 @@
-/// The exit status of a command under the name of curl or wget: theirs for the same end, as scripts compare it. Pure.
+/// The exit status of a command that was started as curl or wget: the status that the original would return, for scripts.
+/// Pure.
 package enum PastedExitStatus {
     /// - Parameter program: The first word of the command line.
     package static func of(_ code: ExitCode, after program: String) -> Int32 {

@@ -1,26 +1,26 @@
 import FerryCore
 
-/// An option of curl or wget, and what becomes of it after `ferry curl` and `ferry wget`. The tables of
-/// docs/curl-and-wget.md are compared with these.
+/// An option of curl or wget, and its treatment by `ferry curl` and `ferry wget`. A test compares the tables of
+/// docs/curl-and-wget.md with these.
 struct PastedOption: Sendable {
-    /// A program whose commands people have.
+    /// A program whose command lines are translated.
     enum Program: String, Sendable, CaseIterable {
         case curl, wget
     }
 
     enum Meaning: Sendable, Hashable {
-        /// These words, in place of an option without a value.
+        /// These words replace an option without a value.
         case words([String])
-        /// This option of Ferry, with the value as it is written.
+        /// This Ferry option, with the value unchanged.
         case option(String)
-        /// This option of Ferry, with a number of seconds, or a size in units of 1024, as Ferry writes them.
+        /// This Ferry option, with a number of seconds, or a size in units of 1024, in Ferry's syntax.
         case seconds(String)
         case size(String)
-        /// What Ferry does anyway, or what nothing depends on here.
+        /// The option is Ferry's default behaviour, or has no effect here.
         case nothing(takesValue: Bool)
-        /// What the whole command depends on.
+        /// The option affects the whole command.
         case role(Role)
-        /// What Ferry cannot do, and what can be done instead.
+        /// Ferry has no such option; the payload says what to do instead.
         case refused(String)
 
         var takesValue: Bool {
@@ -32,7 +32,7 @@ struct PastedOption: Sendable {
         }
     }
 
-    /// An option that says, together with others, what is written where and how often it is tried.
+    /// An option that, together with others, determines what is written where and how often it is tried.
     enum Role: Sendable, Hashable {
         case file, nameOfURL, namesOfURLs, nameOfServer, quiet, showsProgress, retries, tries, retriesRefused, protocols
         case url
@@ -52,7 +52,7 @@ struct PastedOption: Sendable {
             }
         }
 
-        /// The cell of the table in docs.
+        /// The cell of the table in the documentation.
         var text: String {
             switch self {
             case .file: "`-o FILE --on-conflict overwrite`"
@@ -98,7 +98,7 @@ struct PastedOption: Sendable {
         self.meaning = meaning
     }
 
-    /// The cell of the table in docs.
+    /// The cell of the table in the documentation.
     var text: String {
         switch meaning {
         case .words(let words): "`" + words.joined(separator: " ") + "`"
@@ -114,7 +114,7 @@ struct PastedOption: Sendable {
     /// The options of a program.
     static func all(of program: Program) -> [PastedOption] { program == .curl ? curl : wget }
 
-    /// Returns the option with this name, or of which alone the long name is the beginning, as both programs read it.
+    /// Returns the option with this name, or the only one whose long name begins with it, as both programs do.
     static func named(_ name: String, of program: Program) -> PastedOption? {
         if let option = byName[program]?[name] { return option }
         guard name.utf8.hasPrefix("--"), name.utf8.count > 4 else { return nil }

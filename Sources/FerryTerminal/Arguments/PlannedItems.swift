@@ -3,10 +3,10 @@ package import FerryCore
 
 /// The items of a plan in the order of the command: its arguments, then the entries of its lists.
 ///
-/// Each entry is read and turned into a request when its turn comes, so memory does not grow with the lists. Each
-/// iteration reads the lists again.
+/// Each entry is read and turned into a request at its turn, so memory does not grow with the lists. Each iteration reads
+/// the lists again.
 package struct PlannedItems: Sequence, Sendable {
-    /// What is said where there is none.
+    /// The message for an empty list.
     static let empty: Reason = "there is no URL in the list"
 
     /// The arguments' items.
@@ -19,15 +19,15 @@ package struct PlannedItems: Sequence, Sendable {
     /// The part of the hosts whose entries are requested; `nil` for all.
     var shard: HostShard?
 
-    /// The file of `--netrc`, for the hosts that redirects lead to.
+    /// The `--netrc` file, for the hosts of redirects.
     var netrc: Netrc? { planner.netrc }
 
-    /// The number of arguments and list entries; counts unusable entries too, and a directory as none. Reads all lists.
+    /// Returns the number of arguments and list entries. Includes unusable entries, but not directories. Reads all lists.
     package func countFiles() -> Int {
         lists.reduce(requestCount) { $0 + ListReader($1).countEntries(in: shard) }
     }
 
-    /// The same number, estimated for long lists, so that it is known at once; those of a pipe do not count.
+    /// Returns the same number immediately, estimated for long lists. Entries of a pipe are not included.
     package func estimateFiles() -> (count: Int, isEstimate: Bool) {
         var (count, isEstimate) = (requestCount, false)
         for list in lists {
@@ -43,12 +43,12 @@ package struct PlannedItems: Sequence, Sendable {
         return (count, isEstimate)
     }
 
-    /// The size of a list beyond which its entries are estimated, in bytes.
+    /// The size of a list, in bytes, beyond which its entries are estimated.
     private static let mostCountedBytes = 1 << 20
 
     private var requestCount: Int { arguments.count { if case .request = $0 { true } else { false } } }
 
-    /// Whether a list may have to be waited for.
+    /// Whether a list may make its reader wait.
     var waits: Bool { lists.contains { $0.isPipe } }
 
     /// Whether a list is a document that someone else may have written.
@@ -62,17 +62,17 @@ package struct PlannedItems: Sequence, Sendable {
 
     package func makeIterator() -> Iterator { Iterator(self, resuming: nil) }
 
-    /// Returns an iterator that goes on where an earlier run ended: the open entries first, then those after the last.
+    /// Returns an iterator that continues an earlier run: first the entries that were open, then those after the last one.
     package func makeIterator(resuming cursor: BatchCursor?) -> Iterator { Iterator(self, resuming: cursor) }
 
-    /// An item and the entry of a list that it is of.
+    /// An item and its entry in a list.
     package struct Placed: Sendable {
         package fileprivate(set) var item: GetPlan.Item
-        /// `nil` of an argument, and of a problem that does not leave out its entry.
+        /// `nil` for an argument, and for a problem that does not exclude its entry.
         package var place: ListPlace?
-        /// What the list has noted of the file.
+        /// The columns of the entry in the list.
         package var columns: JSONValue?
-        /// The entry that is left out.
+        /// The excluded entry.
         package var unusable: UnusableEntry?
     }
 
@@ -88,10 +88,10 @@ package struct PlannedItems: Sequence, Sendable {
         /// The entries that were open when the earlier run ended.
         private var open: ArraySlice<ListPlace>
         private var openReader: ListReader?
-        /// The last entry that was read by it.
+        /// The last entry that `openReader` has read.
         private var lastReopened: ListPlace?
 
-        /// How far an entry may be behind the last one to be read by the same reader.
+        /// The maximum distance between two entries that the same reader reads.
         private static let mostSkippedBytes = 1 << 16
 
         fileprivate init(_ items: PlannedItems, resuming cursor: BatchCursor?) {
@@ -134,7 +134,7 @@ package struct PlannedItems: Sequence, Sendable {
             reader = items.lists.dropFirst(current).first.map { ListReader($0) }
         }
 
-        /// Returns the item of what is read; `nil` if it is not requested in this run.
+        /// Returns the item for what was read; `nil` if this run does not request it.
         private mutating func placed(_ found: URLList.Found) -> Placed? {
             let key = ListPlace.Key(list: current, line: found.place.line)
             // The reader begins with the last entry of the earlier run.
@@ -170,10 +170,10 @@ package struct PlannedItems: Sequence, Sendable {
             }
         }
 
-        /// Returns the item of an entry that was read before; `nil` if the list no longer has it.
+        /// Rereads an entry and returns its item; `nil` if the list no longer has the entry.
         mutating func reopened(_ place: ListPlace) -> Placed? {
             guard items.lists.indices.contains(place.list) else { return nil }
-            // Entries that follow each other are read in one go; a document is, as its entries are in order.
+            // Consecutive entries are read by one reader. So is a document, because the entries are requested in order.
             if let last = lastReopened, last.list == place.list, last.line < place.line,
                 place.offset - last.offset <= Self.mostSkippedBytes
             {

@@ -2,10 +2,10 @@ package import FerryCore
 import HTTPTypes
 
 extension PlanningWorld {
-    /// Sets options of a request in a manager's settings. Headers that may be secret are for one server alone.
+    /// Sets request options in a manager's settings. Headers that may contain secrets are sent only to one server.
     ///
-    /// - Parameter server: The server that secret headers are sent to: a host, which is asked over https, or the beginning of
-    ///   a URL.
+    /// - Parameter server: The server that receives secret headers: a host, which is contacted over https, or the prefix of a
+    ///   URL.
     package func apply(
         _ options: CommonOptions, secretsFor server: String?, to settings: inout TransferSettings
     ) throws(UsageError) {

@@ -2,7 +2,7 @@ import Ferry
 import FerryCore
 import HTTPTypes
 
-/// Readers of values: of options, which begin with dashes, and of settings, which end with `=`.
+/// Parsers of values: those of options, whose names begin with dashes, and of settings, whose names end with `=`.
 extension PlanningWorld {
     static func proxy(_ text: String, option: String) throws(UsageError) -> ProxyChoice {
         try value(option) { () throws(TextError) in try ProxyChoice(parsing: text) }
@@ -18,8 +18,7 @@ extension PlanningWorld {
         return duration
     }
 
-    /// Returns a number of bytes per second. A few bytes per second are meant by nobody who leaves out the unit, and are
-    /// refused.
+    /// Returns a number of bytes per second. Refuses very small values, which are most likely missing a unit.
     static func rate(_ text: String, option: String) throws(UsageError) -> ByteCount {
         let rate = try value(option) { () throws(TextError) in try SizeText.parseRate(text) }
         if 1..<1000 ~= rate, Int(text) != nil {
@@ -39,7 +38,7 @@ extension PlanningWorld {
         return number
     }
 
-    /// Returns the text of a file of certificates.
+    /// Returns the text of a certificate file.
     func certificates(_ path: String, option: String) throws(UsageError) -> String {
         let text = try read(path, what: "CA file")
         guard PEMText.holdsCertificate(text) else {

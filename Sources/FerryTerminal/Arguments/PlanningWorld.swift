@@ -15,9 +15,9 @@ package struct PlanningWorld: Sendable {
     }
 
     package var environment: [String: String]
-    /// The directory of files for which the user gives none.
+    /// The directory of files for which the user specifies none.
     package var directory = "."
-    /// Resolves a directory that the user gives.
+    /// Resolves a directory that the user specifies.
     package var absolute: @Sendable (String) -> String = { $0 }
     /// The limit of open files and sockets of this process; `nil` for no limit.
     package var openFileLimit: Int?
@@ -32,14 +32,13 @@ package struct PlanningWorld: Sendable {
     package var prepareDirectory: @Sendable (String) throws(UsageError) -> Void
     /// Prompts for a password without echo.
     package var password: @Sendable (_ user: String) throws(UsageError) -> String
-    /// Returns the servers in the journal of a part file, or in all journals of a directory. Unreadable journals have
-    /// none.
+    /// Returns the servers in the journal of a part file, or in all journals of a directory. Unreadable journals are ignored.
     package var journalOrigins: @Sendable (String) -> Set<Origin>
-    /// Whether a file was downloaded from a URL, and is unchanged since.
+    /// Whether a file was downloaded from a URL and has not changed since.
     package var hasDownloaded: @Sendable (_ path: String, _ url: String) -> Bool = { _, _ in false }
     /// The size of a file; `nil` if it is not known.
     package var fileSize: @Sendable (String) -> ByteCount? = { _ in nil }
-    /// Whether two paths are of one existing file.
+    /// Whether two paths refer to the same existing file.
     package var isSameFile: @Sendable (String, String) -> Bool = { $0 == $1 }
     /// Prompts for a yes-or-no answer. Throws without a terminal.
     package var confirm: @Sendable (_ question: String) throws(UsageError) -> Bool
@@ -92,7 +91,7 @@ extension PlanningWorld {
         }
     }
 
-    /// Returns the header fields of `--header` texts, also from the files that they name.
+    /// Returns the header fields of `--header` texts, including those in the files that they name.
     func headers(_ texts: [String], referer: String? = nil) throws(UsageError) -> HTTPFields {
         var fields = HTTPFields()
         for text in texts {
@@ -110,7 +109,8 @@ extension PlanningWorld {
         return try Self.permitted(fields)
     }
 
-    /// Returns the fields without those of the connection, which Ferry sets itself and which each browser copies.
+    /// Returns the fields without those of the connection, which Ferry sets itself and which a command copied from a
+    /// browser has.
     ///
     /// - Throws: For a field that would change what is downloaded, such as Range.
     static func permitted(_ fields: HTTPFields) throws(UsageError) -> HTTPFields {

@@ -1,6 +1,6 @@
 import FerryCore
 
-/// An option of the command line that sets one property of a request, `--NAME`. `ferry set` has it too, as `NAME=VALUE`, if
+/// An option of the command line that sets one property of a request, `--NAME`. `ferry set` accepts it as `NAME=VALUE` if
 /// the property of a listed download can be changed.
 struct RequestOption<Options>: Sendable {
     /// The long name, without its dashes.
@@ -9,7 +9,7 @@ struct RequestOption<Options>: Sendable {
     private let setProperty: @Sendable (Options, inout DownloadRequest, PlanningWorld) throws(UsageError) -> Void
     private let setChange: @Sendable (String, inout RequestChange, PlanningWorld) throws(UsageError) -> Void
 
-    /// Sets the property as the command line says. Throws for a value that cannot be read, or is out of bounds.
+    /// Sets the property from the command line. Throws if the value cannot be parsed or is out of bounds.
     func apply(_ options: Options, to request: inout DownloadRequest, _ world: PlanningWorld) throws(UsageError) {
         try setProperty(options, &request, world)
         try checkBounds(in: request, "--" + name)
@@ -17,7 +17,7 @@ struct RequestOption<Options>: Sendable {
 
     /// Sets the property in a change of a listed download.
     ///
-    /// - Parameter text: What follows `NAME=`; `auto` restores the manager's value.
+    /// - Parameter text: The text after `NAME=`; `auto` restores the manager's value.
     func change(_ text: String, in change: inout RequestChange, _ world: PlanningWorld) throws(UsageError) {
         try setChange(text, &change, world)
         try checkBounds(in: change.request, name + "=")
@@ -37,7 +37,7 @@ struct RequestOption<Options>: Sendable {
 extension RequestOption {
     /// An option without a value.
     ///
-    /// - Parameter value: What the option sets the property to.
+    /// - Parameter value: The value of the property if the option is present.
     static func flag(
         _ name: String, _ given: any KeyPath<Options, Bool> & Sendable, _ member: DownloadRequest.CodingKeys,
         _ property: any WritableKeyPath<DownloadRequest, Bool> & Sendable, sets value: Bool = true
@@ -63,7 +63,7 @@ extension RequestOption {
         }
     }
 
-    /// An option with a text, from which `read` makes the value; without the option the manager's value counts.
+    /// An option whose text `read` parses. Without the option, the manager's value applies.
     static func text<Value>(
         _ name: String, _ given: any KeyPath<Options, String?> & Sendable, _ member: DownloadRequest.CodingKeys,
         _ property: any WritableKeyPath<DownloadRequest, Value?> & Sendable,
@@ -77,7 +77,7 @@ extension RequestOption {
         }
     }
 
-    /// As above, where the files of the machine do not matter.
+    /// As above, for a value that does not depend on files of this machine.
     static func text<Value>(
         _ name: String, _ given: any KeyPath<Options, String?> & Sendable, _ member: DownloadRequest.CodingKeys,
         _ property: any WritableKeyPath<DownloadRequest, Value?> & Sendable,

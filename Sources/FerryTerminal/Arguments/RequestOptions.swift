@@ -1,7 +1,7 @@
 package import ArgumentParser
 import FerryCore
 
-/// The options of a request that hold for all downloads of a worker of a fleet too.
+/// The request options that also apply to all downloads of a fleet's worker.
 package struct CommonOptions: ParsableArguments, Sendable {
     @Option(
         name: [.customShort("H"), .long],
@@ -155,7 +155,7 @@ extension RequestOptions {
         .text("min-free", \.minFree, .minFreeBytes, \.minFreeBytes, PlanningWorld.size),
     ]
 
-    /// The files of cookies, of `--cookie` too.
+    /// The cookie files, including those of `--cookie`.
     var cookieFiles: [String] {
         [loadCookies].compactMap(\.self) + cookie.filter { !$0.utf8.contains("=") }
     }

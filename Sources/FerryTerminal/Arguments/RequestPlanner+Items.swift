@@ -3,12 +3,12 @@ import FerryCore
 import HTTPTypes
 
 extension RequestPlanner {
-    /// Returns the headers of the command, secret ones too.
+    /// Returns the headers of the command, including secret ones.
     func headers() throws(UsageError) -> HTTPFields {
         try world.headers(options.common.header + cookieFields, referer: options.referer)
     }
 
-    /// Returns the request fields that all files of the command share, of `headers` those that are not secret.
+    /// Returns the request fields that all files of the command share. Includes only the `headers` that are not secret.
     func template(_ headers: HTTPFields) throws(UsageError) -> DownloadRequest {
         var request = DownloadRequest(sources: [], destination: .directory(directory))
         request.uploadTo = upload?.object
@@ -72,7 +72,7 @@ extension RequestPlanner {
                     try prepare(upload.staging)
                 } else {
                     request.destination = try destination(of: url, number: index + 1)
-                    // The second file would replace the first.
+                    // The second file would replace the first one.
                     if request.onConflict == .overwrite, case .file(let path) = request.destination,
                         !replaced.insert(path).inserted
                     {
@@ -90,8 +90,8 @@ extension RequestPlanner {
         return items
     }
 
-    /// Whether the file of an entry is put below the directory in use or the working directory, and in none that is hidden
-    /// there.
+    /// Whether an entry's file is placed below the current download directory or the working directory, and not in a
+    /// hidden directory there.
     private func staysBelow(_ entry: URLList.Entry) -> Bool {
         let places = [entry.dir, entry.out].compactMap(\.self)
         guard !places.isEmpty else { return true }
@@ -106,7 +106,7 @@ extension RequestPlanner {
         }
     }
 
-    /// Returns the request of a list entry, with its directory prepared.
+    /// Returns the request of a list entry, after preparing its directory.
     ///
     /// - Parameters:
     ///   - number: The number of the entry in the run.
@@ -144,8 +144,8 @@ extension RequestPlanner {
         return goingOn(own == nil ? try withChecksum(request) : request)
     }
 
-    /// With `-c`, returns the request for the rest of the file that has the name, if another program has begun it. Its
-    /// bytes are compared first; if they are not the server's, the file is not left for another name unsaid.
+    /// With `-c`, returns a request that resumes an existing file which another program began. Its bytes are compared
+    /// first. If they differ from the server's, the request fails instead of choosing another name silently.
     private func goingOn(_ request: DownloadRequest) -> DownloadRequest {
         guard files.familiar.goesOn, request.uploadTo == nil, let url = request.sources.first else { return request }
         let path: String
@@ -165,14 +165,14 @@ extension RequestPlanner {
         return request
     }
 
-    /// Whether `--checksum` replaces the checksums of a list: with `none` all, else those of an earlier run, which are
-    /// older than this command.
+    /// Whether `--checksum` replaces the checksums of a list: `none` replaces all of them, any other value those of an
+    /// earlier run, which are older than this command.
     private var decidesChecksums: Bool {
         files.checksum == "none" || files.checksum != nil && files.retryFrom != nil
     }
 
-    /// Returns the request with its checksum in the file of `--checksum @FILE`: that of the name in the URL, else of the
-    /// name that the user gives.
+    /// Returns the request with its checksum in the file of `--checksum @FILE`: that for the name in the URL, otherwise
+    /// that for the name that the user specifies.
     private func withChecksum(_ request: DownloadRequest) throws(UsageError) -> DownloadRequest {
         guard let (path, list) = checksums else { return request }
         var names = request.sources.prefix(1).map { SafeName.make(nil, url: $0, finalURL: nil) }
@@ -198,7 +198,7 @@ extension RequestPlanner {
         return sources.map { SecretGrant.with(netrc, $0) }
     }
 
-    /// The directory of files without one of their own.
+    /// The directory of files without a directory of their own.
     var directory: String { upload?.staging ?? files.directory.map(world.absolute) ?? world.directory }
 
     /// The descriptor of this process that a value of `-o` stands for.
@@ -241,8 +241,8 @@ extension RequestPlanner {
         }
     }
 
-    /// The name of a dot file that ends a URL on the command line, where the user sees it; `nil` for every other URL. No
-    /// server, redirect or list can choose such a name.
+    /// Returns the name of a dot file at the end of a URL on the command line, where the user sees it; `nil` for every
+    /// other URL. No server, redirect or list can choose such a name.
     private static func dotName(of url: DownloadURL) -> String? {
         let name = String(decoding: url.lastPathSegment, as: UTF8.self)
         guard let rest = name.dropping(prefix: ".").map(String.init),

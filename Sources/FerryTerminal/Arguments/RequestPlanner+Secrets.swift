@@ -2,8 +2,8 @@ import Ferry
 import FerryCore
 import HTTPTypes
 
-/// Chooses the server that `--user` and secret headers are sent to: the servers of URLs on the command line; without
-/// one, a server that the user names or confirms. A journal or list alone does not authorize a server.
+/// Chooses the servers that receive `--user` and secret headers: those of URLs on the command line. Without such URLs, it
+/// is a server that the user names or confirms, because a journal or list alone does not authorize a server.
 extension RequestPlanner {
     /// Returns the grant of the command's credentials and secret headers; `nil` if it has none.
     func grant(for items: PlannedItems, _ targets: [Target]) throws(UsageError) -> SecretGrant? {
@@ -32,7 +32,7 @@ extension RequestPlanner {
         return try grant(items, word)
     }
 
-    /// Checks that something is downloaded from the server that `--user` names.
+    /// Checks that an item is downloaded from the server that `--user` names.
     private func check(_ server: Origin, among items: PlannedItems) throws(UsageError) {
         if items.contains(where: { origins(of: $0).contains(server) }) { return }
         let plain = Origin(scheme: .http, host: server.host, port: server.port == 443 ? 80 : server.port)
@@ -46,8 +46,8 @@ extension RequestPlanner {
                 + "a name with an @ of its own is written NAME@HOST too: me@example.com@HOST")
     }
 
-    /// Grants the secrets to the only server. Asks the user first if part files or documents name it, which others may
-    /// have written.
+    /// Grants the secrets to the only server. Prompts the user first if the server is named by part files or documents,
+    /// which others may have written.
     private func grant(_ items: PlannedItems, _ word: UserWord?) throws(UsageError) -> SecretGrant {
         let listed = ListedServers(items.lazy.map { origins(of: $0) })
         // No server is known, so no secrets are sent.

@@ -8,16 +8,16 @@ struct RequestPlanner: Sendable {
     let options: RequestOptions
     let trust: TrustOptions
     let world: PlanningWorld
-    /// Some of the directories already prepared, so that a list of thousands of files prepares each seldom.
+    /// Some of the directories that were already prepared, so that a list of thousands of files rarely prepares one twice.
     var preparedDirectories: Set<String> = []
     var netrc: Netrc?
     /// The checksum file on this machine that `--checksum @FILE` names.
     var checksums: (path: String, list: ChecksumList)?
-    /// The names of files that have none in their list.
+    /// The name template for entries without a name.
     var names: NameTemplate?
-    /// Where the files are uploaded to; `nil` if they stay here.
+    /// The destination of uploads; `nil` if the files stay here.
     var upload: UploadTarget?
-    /// The secret headers of the command, for the servers that ``SecretGrant`` has.
+    /// The secret headers of the command, for the servers of the ``SecretGrant``.
     var secretHeaders = HTTPFields()
 
     /// Returns the items of the command.
@@ -51,7 +51,7 @@ struct RequestPlanner: Sendable {
         return items
     }
 
-    /// Whether the name of a file is that of a Metalink document, which is read as a list.
+    /// Whether the file name is that of a Metalink document, which is read as a list.
     private static func isDocument(_ name: String) -> Bool {
         name.utf8.hasSuffix(".meta4") || name.utf8.hasSuffix(".metalink")
     }
@@ -190,7 +190,7 @@ struct RequestPlanner: Sendable {
 
     // MARK: Input files
 
-    /// Reads the file that `--netrc` means; `nil` without the option, or if `--user` takes its place.
+    /// Reads the `--netrc` file; `nil` without the option, or if `--user` takes precedence.
     func readNetrc() throws(UsageError) -> Netrc? {
         guard options.netrc, options.user == nil else { return nil }
         let path = world.environment["NETRC"] ?? world.environment["HOME"].map { Paths.join($0, ".netrc") }

@@ -1,22 +1,22 @@
 import FerryCore
 import HTTPTypes
 
-/// The credentials and secret headers of a command, and the servers that they are for. All other items are downloaded
-/// without them, also those that a list got after it was checked.
+/// The credentials and secret headers of a command, and the servers that receive them. All other items are downloaded
+/// without them, including entries that were added to a list after it was checked.
 ///
-/// A planned request has no secrets of the command: this alone adds them. `make lint` refuses assignments to
-/// `credentials`, `secretsOrigin` and `cookies` in other files of the program that do not say why.
+/// A planned request has no secrets of the command: only this type adds them. `make lint` refuses assignments to
+/// `credentials`, `secretsOrigin` and `cookies` in other files of the program unless a comment says why.
 struct SecretGrant: Sendable {
-    /// Who says how a download reaches its server.
+    /// The source of the route by which a download reaches its server.
     enum Route: Sendable, Hashable {
         case ofCommand
-        /// The entry of a list, by a proxy or without a check of the certificate: whoever wrote the list may read what is
-        /// sent, whatever the server.
+        /// The list entry, with a proxy or without certificate verification: the author of the list may be able to read
+        /// what is sent, whatever the server.
         case ofEntry
     }
 
     var servers: Set<Origin>
-    /// The server of part files whose URLs only their journals name; `nil` if these get no secrets.
+    /// The server of part files whose URLs are known only from their journals; `nil` if these get no secrets.
     var partServer: Origin?
     var credentials: Credentials?
     /// The secret headers of the command.
@@ -31,7 +31,7 @@ struct SecretGrant: Sendable {
         }
     }
 
-    /// Whether the item is of a server that gets nothing.
+    /// Whether the item's server receives no secrets.
     func leavesOut(_ item: GetPlan.Item) -> Bool {
         guard let request = item.request else { return false }
         return !isFor(request)
@@ -43,8 +43,8 @@ struct SecretGrant: Sendable {
 
     private func applied(to request: DownloadRequest) -> DownloadRequest {
         guard isFor(request) else { return request }
-        // What an entry of a list has of its own outranks what the command has for all: a field the command's of the same
-        // name, credentials and `Authorization` each other.
+        // An entry's own values take precedence over the command's: a header field over the field of the same name, and
+        // credentials and `Authorization` over each other.
         let own = request
         var request = request
         if own.credentials == nil, !own.headers.contains(.authorization) { request.credentials = credentials }
@@ -57,7 +57,7 @@ struct SecretGrant: Sendable {
         return request
     }
 
-    /// Returns the URL with its credentials of a netrc file as user info, so that they are not sent to mirrors on other hosts.
+    /// Returns the URL with its netrc credentials as user info, so that they are not sent to mirrors on other hosts.
     static func with(_ netrc: Netrc?, _ url: DownloadURL) -> DownloadURL {
         guard url.credentials == nil, let found = netrc?.credentials(for: url.host) else { return url }
         let userInfo = [found.user, found.password].map(PercentEncoding.encodeAll).joined(separator: ":") + "@"
@@ -66,8 +66,8 @@ struct SecretGrant: Sendable {
         return (try? DownloadURL(text)) ?? url
     }
 
-    /// Returns the request that all files of a set are made from, with secrets for the server that the user names; `nil`
-    /// for that of the set's source, which `SetSync` decides.
+    /// Returns the request that all files of a set are made from, with secrets for `server`, which the user names. If it
+    /// is `nil`, `SetSync` chooses the server of the set's source.
     static func ofSet(
         _ request: DownloadRequest, credentials: Credentials?, headers: HTTPFields, server: Origin?
     ) -> DownloadRequest {
@@ -79,7 +79,7 @@ struct SecretGrant: Sendable {
     }
 }
 
-/// The servers that lists, documents and journals lead to. These authorize a server only where it is the only one.
+/// The servers that lists, documents and journals name. Such a server is authorized only if it is the only one.
 struct ListedServers: Sendable, Hashable {
     private var servers: Set<Origin> = []
 
@@ -91,7 +91,7 @@ struct ListedServers: Sendable, Hashable {
         }
     }
 
-    /// More than these are not counted.
+    /// The number of servers from which on counting stops.
     private static let most = 1 << 10
 
     var isEmpty: Bool { servers.isEmpty }

@@ -1,15 +1,15 @@
 import Ferry
 package import FerryCore
 
-/// Where `-d s3://BUCKET/PREFIX/` and `-o s3://BUCKET/KEY` put files: into the staging directory until they are complete,
-/// then into a store.
+/// The destination of `-d s3://BUCKET/PREFIX/` and `-o s3://BUCKET/KEY`: files are in the staging directory until they
+/// are complete, and are then uploaded to the store.
 package struct UploadTarget: Sendable, Hashable {
     /// The object, or the prefix of objects, whose path ends with a slash.
     let object: DownloadURL
     /// The directory of part files, absolute.
     let staging: String
 
-    /// Returns `nil` where files stay here.
+    /// Returns `nil` if files stay here.
     init?(of files: FileOptions, _ world: PlanningWorld) throws(UsageError) {
         let isExact = files.output.map(Self.isObject) ?? false
         guard let text = isExact ? files.output : files.directory, Self.isObject(text) else {
@@ -26,7 +26,7 @@ package struct UploadTarget: Sendable, Hashable {
         staging = world.absolute(files.staging ?? StateDirectory.staging(world.environment))
     }
 
-    /// Returns the prefix that a text names, whose path ends with a slash; `nil` if the text is no URL of a store.
+    /// Returns the prefix in a text, with a trailing slash in its path; `nil` if the text is not the URL of a store.
     package static func prefix(_ text: String) throws(UsageError) -> DownloadURL? {
         isObject(text) ? prefix(try place(text)) : nil
     }
@@ -48,8 +48,8 @@ package struct UploadTarget: Sendable, Hashable {
         text.asciiLowercased.utf8.hasPrefix("\(DownloadURL.Scheme.s3.rawValue)://")
     }
 
-    /// Returns the object for a file with this name and directory in its list; without them the prefix, to which the
-    /// file's own name is appended.
+    /// Returns the object for a file with this name and directory in its list. Without a name, returns the prefix, to
+    /// which the file's own name is appended.
     func object(named name: String?, in directory: String? = nil) throws(UsageError) -> DownloadURL {
         guard name != nil || directory != nil else { return object }
         let path = directory.map { Paths.join($0, name ?? "") } ?? name ?? ""

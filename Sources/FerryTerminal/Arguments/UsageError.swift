@@ -22,7 +22,7 @@ package struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
 extension Reason {
     /// The text in the user's language.
     package var local: String { text(in: .current) }
-    /// The same, for the terminal.
+    /// The same text, escaped for the terminal.
     package var shown: String { PrintableText.escape(local) }
 }
 
@@ -45,7 +45,7 @@ struct UserWord: Sendable, Hashable {
     /// Parses `NAME@HOST`, `NAME:PASSWORD@HOST`, or one of the forms without a server. The server is the text after
     /// the last `@`: `HOST` or `HOST:PORT` for https, `http://HOST` or `http://HOST:PORT` for http.
     ///
-    /// The error message omits the server text, as it may be part of a password.
+    /// The error message omits the server text, because it may be part of a password.
     init(namingServer text: String) throws(UsageError) {
         guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else {
             try self.init(text)

@@ -1,16 +1,16 @@
 import Ferry
 import FerryCore
 
-/// The line of a results file from which a run that is killed goes on: the cursor, and what the lists are known by.
+/// The line of a results file from which the run after a kill continues: the cursor, and what identifies the lists.
 struct BatchCheckpoint: Sendable, Hashable, Codable {
-    /// The beginning of a line with a checkpoint; no result begins with it, as members are sorted.
+    /// The beginning of a checkpoint line. No result begins with it, because members are sorted.
     static let mark = Array("{\"checkpoint\":".utf8)
     /// The maximum number of entries in it.
     static let mostEntries = 1 << 20
 
-    /// The first bytes of each list; `nil` of a pipe, whose bytes may not be there yet.
+    /// The first bytes of each list; `nil` for a pipe, whose bytes may not have been written yet.
     var heads: [ListHead?]
-    /// The digest of the bytes before the end of the line of ``last``.
+    /// The digest of the bytes up to the end of the line of ``last``.
     var near: String?
     /// The part of the hosts; see ``HostShard``.
     var shard: String?
@@ -38,7 +38,7 @@ struct BatchCheckpoint: Sendable, Hashable, Codable {
     /// The line, without a line feed.
     var line: String { JSONLine.of(["checkpoint": self]).text }
 
-    /// The cursor; `nil` if the numbers are those of no run.
+    /// The cursor; `nil` if the numbers cannot be those of a run.
     var cursor: BatchCursor? {
         guard [completed, failed, unusable ?? 0].allSatisfy({ 0..<1 << 60 ~= $0 }), open.count <= Self.mostEntries,
             ended?.count ?? 0 <= Self.mostEntries,
@@ -50,7 +50,7 @@ struct BatchCheckpoint: Sendable, Hashable, Codable {
         return BatchCursor(last: last, open: open, ended: ended ?? [], counts: counts)
     }
 
-    /// Whether it was written for these lists. Lines may have been appended to them since.
+    /// Whether the checkpoint was written for these lists. Lines may have been appended to them since.
     func isOf(_ lists: [ListFile], shard: HostShard?) -> Bool {
         guard heads.count == lists.count, self.shard == shard?.description else { return false }
         for (head, list) in zip(heads, lists) {
@@ -60,9 +60,9 @@ struct BatchCheckpoint: Sendable, Hashable, Codable {
     }
 }
 
-/// The first bytes of a list, by which it is known again.
+/// The first bytes of a list, by which it is recognised.
 struct ListHead: Sendable, Hashable, Codable {
-    /// Their number.
+    /// The number of bytes.
     var bytes: Int
     /// Their digest, in hexadecimal digits.
     var digest: String
@@ -71,7 +71,7 @@ struct ListHead: Sendable, Hashable, Codable {
     /// The maximum length of a line whose end is part of ``near(_:in:)``.
     private static let mostLineBytes = 1 << 16
 
-    /// - Parameter bytes: Their number; `nil` for as many as there are, at most 4096.
+    /// - Parameter bytes: The number of bytes; `nil` for all available ones, at most 4096.
     init?(_ list: ListFile, bytes: Int? = nil) {
         guard !list.isPipe, 0...Self.mostBytes ~= bytes ?? 0,
             let start = list.bytes(from: 0, count: bytes ?? Self.mostBytes)
@@ -80,7 +80,7 @@ struct ListHead: Sendable, Hashable, Codable {
         digest = SHA256Text.hex(start)
     }
 
-    /// The digest of the line of a place and the bytes before it; `nil` if they cannot be read.
+    /// Returns the digest of a place's line and the bytes before it; `nil` if they cannot be read.
     static func near(_ place: ListPlace, in lists: [ListFile]) -> String? {
         guard lists.indices.contains(place.list), !lists[place.list].isPipe else { return nil }
         let start = max(0, place.offset - mostBytes)

@@ -2,10 +2,10 @@
 ///
 /// Invariants:
 /// - Every entry up to ``last`` has been taken; all of them but ``open`` have ended.
-/// - Of the entries after ``last`` only those in ``ended`` have been taken, by a run that was killed; they have ended.
+/// - Entries after ``last`` have been taken only if they are in ``ended``, by a run that was killed; they have ended.
 ///
-/// Entries are taken in the order of the lists. Those that have not ended are submitted or set aside for their hosts, so
-/// ``open`` is bounded by the window and ``HostBacklog/mostItems``, and ``ended`` by the lines that are written between two checkpoints.
+/// Entries are taken in the order of the lists. An entry that has not ended is either submitted or set aside for its
+/// host, so the window and ``HostBacklog/mostItems`` bound ``open``. The lines between two checkpoints bound ``ended``.
 package struct BatchCursor: Sendable, Hashable {
     /// The last entry that has been taken; `nil` before the first.
     package private(set) var last: ListPlace?
@@ -20,22 +20,22 @@ package struct BatchCursor: Sendable, Hashable {
     package struct Counts: Sendable, Hashable {
         package var completed = 0
         package var failed = 0
-        /// The entries that are no requests.
+        /// The entries that are not valid requests.
         package var unusable = 0
         package var codes: Set<ExitCode> = []
     }
 
     package init() {}
 
-    /// The cursor of a checkpoint.
+    /// Creates the cursor of a checkpoint.
     init(last: ListPlace?, open: [ListPlace], ended: [ListPlace.Key], counts: Counts) {
         (self.last, self.ended, self.counts) = (last, Set(ended), counts)
         for place in open { self.open[place.key] = place }
     }
 
-    /// Records that an entry is taken. Returns whether no ended entry is left after ``last``.
+    /// Records that an entry was taken. Returns whether no ended entry after ``last`` is left.
     ///
-    /// An entry up to ``last`` is one that was open when an earlier run was killed.
+    /// An entry up to ``last`` was open when an earlier run was killed.
     package mutating func take(_ place: ListPlace) -> Bool {
         open[place.key] = place
         guard last.map({ $0.key < place.key }) ?? true else { return false }
@@ -49,12 +49,13 @@ package struct BatchCursor: Sendable, Hashable {
     package enum Outcome: Sendable, Hashable {
         case completed
         case failed(ExitCode)
-        /// The entry is no request.
+        /// The entry is not a valid request.
         case unusable
         case duplicate
     }
 
-    /// Records the end of an entry; `nil` is an argument, which no list has: each run requests it, and counts it itself.
+    /// Records the end of an entry. The key is `nil` for a URL from the command line, which belongs to no list: every run
+    /// requests and counts it again.
     package mutating func end(_ key: ListPlace.Key?, _ outcome: Outcome) {
         guard let key else { return }
         switch outcome {
@@ -71,7 +72,7 @@ package struct BatchCursor: Sendable, Hashable {
         ended.insert(key)
     }
 
-    /// Whether an entry that is read must be requested.
+    /// Whether an entry must be requested.
     package func isWanted(_ key: ListPlace.Key) -> Bool {
         guard let last, key <= last.key else { return !ended.contains(key) }
         return open[key] != nil

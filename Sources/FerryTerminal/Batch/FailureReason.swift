@@ -1,12 +1,12 @@
 package import FerryCore
 
-/// What a result says about a failure: a word that programs compare, and the HTTP status if it was one.
+/// The reason of a failure in a result: a word that programs compare, and the HTTP status, if any.
 package struct FailureReason: Sendable, Hashable {
-    /// The code of the error, or `timeout` for a network failure that was one.
+    /// The code of the error, or `timeout` for a network failure that was a timeout.
     package let word: String
     package let httpStatus: Int?
 
-    /// The word for a connection that was not made, answered or served in time.
+    /// The word for a connection that was not established, answered or served in time.
     static let timeout = "timeout"
 
     package init(_ error: DownloadError) {
@@ -27,7 +27,7 @@ package struct FailureReason: Sendable, Hashable {
     ]
     private static let answers: Set<ErrorPhrase.Key> = [.serverAnswered, .answered, .answeredNoFile, .unusableList]
 
-    /// The phrase, and those that fill its holes.
+    /// Returns the phrase and the phrases in its placeholders.
     private static func phrases(_ phrase: ErrorPhrase) -> [ErrorPhrase] {
         [phrase]
             + phrase.arguments.flatMap { argument -> [ErrorPhrase] in

@@ -2,11 +2,11 @@ import Ferry
 
 /// One of the equal parts of all hosts, for machines that share a list.
 ///
-/// A host is in part `1 + d mod N`, where `d` is the first 8 bytes of the SHA-256 of its name (in lower case, as in
-/// the URL; Punycode; an IPv6 address without brackets) as a big-endian number. The rule never changes. An entry without a usable URL is in the
-/// first part.
+/// A host is in part `1 + d mod N`, where `d` is the first 8 bytes of the SHA-256 of its name (in lower case, as in the
+/// URL; Punycode; an IPv6 address without brackets) as a big-endian number. The rule never changes. An entry without a
+/// usable URL is in the first part.
 package struct HostShard: Sendable, Hashable, CustomStringConvertible {
-    /// From 1.
+    /// The number of the part, from 1.
     let number: Int
     /// The number of parts.
     let count: Int
@@ -24,13 +24,13 @@ package struct HostShard: Sendable, Hashable, CustomStringConvertible {
         (self.number, self.count) = (number, count)
     }
 
-    /// Whether the entries of a host belong to the part; `nil` is the host of an entry without a usable URL.
+    /// Whether the part contains a host's entries; `nil` is the host of an entry without a usable URL.
     package func contains(_ host: String?) -> Bool {
         guard let host else { return number == 1 }
         return count == 1 || Self.number(of: host, count: count) == number
     }
 
-    /// The part of a host.
+    /// Returns the part of a host.
     static func number(of host: String, count: Int) -> Int {
         let value = SHA256Text.digest(Array(host.utf8)).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return 1 + Int(value % UInt64(count))

@@ -1,17 +1,17 @@
 package import FerryCore
 
-/// An entry of a list of the run.
+/// An entry of one of the run's lists.
 package struct ListPlace: Sendable, Hashable {
     /// The index of the list.
     package var list: Int
-    /// The line of its URLs, from 1; of a Metalink document the number of the file.
+    /// The line of its URLs, from 1; in a Metalink document, the number of the file.
     package var line: Int
     /// The offset of that line in the list; 0 in a document.
     package var offset: Int
     /// The number of the entry among the arguments and entries of the run, from 1.
     package var number: Int
 
-    /// With `--retry-from`, the entry of the list that the results are of. Not coded: it is read anew with the line.
+    /// With `--retry-from`, the entry in the list of the earlier run. Not encoded, because it is read again with the line.
     package var earlier: URLList.Earlier?
 
     package init(list: Int, line: Int, offset: Int, number: Int, earlier: URLList.Earlier? = nil) {
@@ -30,11 +30,11 @@ package struct ListPlace: Sendable, Hashable {
     }
 
     package var key: Key { Key(list: list, line: line) }
-    /// Where a list is read on; `nil` for its start.
+    /// The place from which to continue reading the list; `nil` for its start.
     var start: URLList.Place? { offset > 0 ? URLList.Place(line: line, offset: offset) : nil }
 }
 
-/// Coded as `[list, line, offset, number]`: a checkpoint has one for each open entry.
+/// Encoded as `[list, line, offset, number]`, because a checkpoint contains one for each open entry.
 extension ListPlace: Codable {
     package init(from decoder: any Decoder) throws {
         let numbers = try [Int](from: decoder)
@@ -47,7 +47,7 @@ extension ListPlace: Codable {
     package func encode(to encoder: any Encoder) throws { try [list, line, offset, number].encode(to: encoder) }
 }
 
-/// Coded as `[list, line]`.
+/// Encoded as `[list, line]`.
 extension ListPlace.Key: Codable {
     package init(from decoder: any Decoder) throws {
         let numbers = try [Int](from: decoder)

@@ -3,10 +3,10 @@ package import FerryCore
 
 /// The path of a file below its directory, from fields of its URL: `{host}/{url-sha256:2}/{stem}{ext}`.
 ///
-/// Each component is made safe (``SafeName``) after its fields are filled in, so no path leaves the directory, and none is
-/// hidden. Only `{path}` can give several components.
+/// After its fields are filled in, each component is made safe (``SafeName``), so no path leaves the directory, and none is
+/// hidden. Only `{path}` can result in several components.
 ///
-/// A template of names by content has the digest of the file, `{sha256:2}/{sha256}`, and no field of the entry.
+/// A template of names by content contains the digest of the file, `{sha256:2}/{sha256}`, and no field of the entry.
 package struct NameTemplate: Sendable, Hashable {
     private enum Field: Hashable {
         case host, path, name, stem, ext, line, number
@@ -21,11 +21,11 @@ package struct NameTemplate: Sendable, Hashable {
     }
 
     private let parts: [Part]
-    /// Whether the names are those of contents.
+    /// Whether files are named by content.
     let isOfContent: Bool
-    /// Whether the path is the name in the URL and nothing else.
+    /// Whether the path is only the name in the URL.
     var isName: Bool { parts == [.field(.name)] }
-    /// The names of contents without another template.
+    /// The default template of names by content.
     static let content = "{sha256:2}/{sha256}"
 
     /// The fields, for messages.
@@ -38,7 +38,7 @@ package struct NameTemplate: Sendable, Hashable {
 
     /// Parses a template.
     ///
-    /// - Parameter isOfContent: Whether it has the digest of the file, in full, and no field of the entry. Default false.
+    /// - Parameter isOfContent: Whether it contains the full digest of the file and no field of the entry. Default false.
     package init(parsing text: String, isOfContent: Bool = false) throws(UsageError) {
         var parts: [Part] = []
         var literal = ""
@@ -171,7 +171,7 @@ package struct NameTemplate: Sendable, Hashable {
         }
     }
 
-    /// The decoded segments of the URL's path but for the last.
+    /// Returns the decoded segments of the URL's path, except the last.
     private static func directories(of url: DownloadURL) -> [String] {
         url.path.split(at: "/").dropLast(url.path.utf8.hasSuffix("/") ? 0 : 1).map { segment in
             let bytes = PercentEncoding.decode(segment.utf8)

@@ -7,23 +7,23 @@ package import FerryCore
     package import struct Foundation.Date
 #endif
 
-/// The end of one file of a run: a line of `--results`. A test compares its members with the table in docs/cli.md.
+/// The result of one file of a run: a line of `--results`. A test compares its members with the table in docs/cli.md.
 package struct ResultLine: Sendable, Hashable, Codable {
     /// How a file ended.
     package enum Status: String, Sendable, Hashable, Codable {
         case ok
         case failed
         case cancelled
-        /// The entry of the list is no request.
+        /// The entry is not a valid request.
         case unusable
-        /// The same file as another entry of the run, which has a line of its own.
+        /// The file of another entry of the run, which has its own line.
         case duplicate
     }
 
-    /// The URL with its query, without user info; `nil` where no URL is usable, or for a part file.
+    /// The URL with its query, without user info; `nil` if no URL is usable, and for a part file.
     package var url: String?
     package var mirrors: [String]?
-    /// Absolute; of a failed file only if its name does not depend on the server.
+    /// Absolute. For a failed file, present only if its name does not depend on the server.
     package var path: String?
     /// The directory of a failed file without a path.
     package var directory: String?
@@ -33,27 +33,27 @@ package struct ResultLine: Sendable, Hashable, Codable {
     package var reason: String?
     package var message: String?
     package var httpStatus: Int?
-    /// The digest that the file was compared with and has.
+    /// The digest of the file, if it was compared with an expected one.
     package var digest: String?
-    /// The digest that a failed file must have.
+    /// The expected digest of a failed file.
     package var checksum: String?
     package var proof: Proof?
     package var wasAlreadyComplete: Bool?
-    /// With `--dedup`: whether another entry's file has the content, and so no file was added.
+    /// With `--dedup`, whether another entry's file has the same content, so that no file was added.
     package var isDuplicate: Bool?
     package var time: Date
-    /// Of this run.
+    /// The attempts of this run.
     package var attempts: Int?
     /// The number of the list, from 1; `nil` if there is only one.
     package var list: Int?
-    /// The line of the entry; `nil` for an argument. With `--retry-from` both are those of the earlier results.
+    /// The line of the entry; `nil` for an argument. With `--retry-from`, both numbers are those of the earlier results.
     package var line: Int?
-    /// With `--retry-from`, the line of the results file.
+    /// With `--retry-from`, the line in the results file.
     package var entry: Int?
-    /// What the list has noted of the file.
+    /// The columns of the entry in the list.
     package var columns: JSONValue?
 
-    /// The request of a file that has not ended.
+    /// Creates the line of a file that has not ended.
     package init(_ subject: ResultSubject, _ status: Status, _ date: Date) {
         let request = subject.request
         url = request.sources.first?.text
@@ -91,7 +91,7 @@ package struct ResultLine: Sendable, Hashable, Codable {
         return line
     }
 
-    /// The line of a file that is named by its content.
+    /// Returns the line with the name by content.
     func naming(_ stored: ContentStore.Stored) -> ResultLine {
         var line = self
         if let checksum = stored.file.checksum { line.digest = checksum.description }
@@ -113,7 +113,7 @@ package struct ResultLine: Sendable, Hashable, Codable {
         return line
     }
 
-    /// Returns the line of an entry that is no request.
+    /// Returns the line of an entry that is not a valid request.
     static func unusable(_ entry: UnusableEntry, list: Int?, _ date: Date) -> ResultLine {
         var line = ResultLine(
             url: entry.url?.text, status: .unusable, reason: DownloadError.Code.invalidRequest.rawValue,
@@ -133,14 +133,14 @@ package struct ResultLine: Sendable, Hashable, Codable {
     package var text: String { JSONLine.of(self).text }
 }
 
-/// What a result is about.
+/// The subject of a result.
 package struct ResultSubject: Sendable {
     package let request: DownloadRequest
-    /// The entry; `nil` of an argument.
+    /// The entry; `nil` for an argument.
     package let place: ListPlace?
     /// The number of its list; `nil` if there is only one.
     let list: Int?
-    /// What the list has noted of the file.
+    /// The columns of the entry in the list.
     let columns: JSONValue?
 
     package init(request: DownloadRequest, place: ListPlace?, list: Int? = nil, columns: JSONValue? = nil) {
@@ -148,7 +148,7 @@ package struct ResultSubject: Sendable {
     }
 }
 
-/// An entry of a list that is no request.
+/// A list entry that is not a valid request.
 package struct UnusableEntry: Sendable, Hashable {
     package let place: ListPlace
     package let url: DownloadURL?
@@ -156,7 +156,7 @@ package struct UnusableEntry: Sendable, Hashable {
     package let reason: Reason
 }
 
-/// The members of a result that a run that goes on needs.
+/// The members of a result that a continued run needs.
 struct ResultOutcome: Codable {
     let status: ResultLine.Status
     let reason: String?
@@ -164,7 +164,7 @@ struct ResultOutcome: Codable {
     let line: Int?
     let entry: Int?
 
-    /// The entry; `nil` of an argument.
+    /// The entry; `nil` for an argument.
     var key: ListPlace.Key? {
         // A results file that is retried is the only list of its run.
         if let entry { return entry > 0 ? ListPlace.Key(list: 0, line: entry) : nil }

@@ -15,21 +15,21 @@ import FerryCore
     import Glibc
 #endif
 
-/// A results file, open for one process alone, to which whole lines are appended.
+/// A results file, locked by one process, to which whole lines are appended.
 ///
-/// It is created for its user alone, as the queries of URLs may hold signatures. As a journal, it is opened through no link,
-/// and used only if it is this user's own: what it says of entries decides that they are not fetched.
+/// It is created with access only for its user, because the queries of URLs may contain signatures. Like a journal, it is
+/// opened without following links, and used only if this user owns it: it decides which entries are not fetched again.
 final class ResultsFile: Sendable {
     private let descriptor: Int32
 
-    /// The maximum length of a line, in bytes: the URLs of an entry, or the open entries of a checkpoint.
+    /// The maximum length of a line, in bytes. The URLs of an entry, or the open entries of a checkpoint, can be long.
     static let mostLineBytes = 16 << 20
     /// The maximum number of lines after a checkpoint.
     private static let mostLines = 1 << 21
 
     /// Opens or creates the file, and removes a torn last line.
     ///
-    /// - Throws: For a file that is no results file, or that another process writes to.
+    /// - Throws: If the file is not a results file, or if another process writes to it.
     init(_ path: String) throws(UsageError) {
         descriptor = try Self.open(path)
         do throws(UsageError) {
@@ -41,7 +41,7 @@ final class ResultsFile: Sendable {
             if let problem = EngineProvider.recordProblem(ofDescriptor: descriptor, at: path) {
                 throw UsageError(.phrase(problem))
             }
-            // A file system without locks has none to respect.
+            // Without support for locks in the file system, no other process can hold one.
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
                 throw UsageError("another process writes to it; give each process a file of its own")
             }
@@ -56,7 +56,7 @@ final class ResultsFile: Sendable {
         }
     }
 
-    /// Opens the file, or creates it under a name that nothing has.
+    /// Opens the file, or creates it if the name is free.
     private static func open(_ path: String) throws(UsageError) -> Int32 {
         let flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW
         for more in [0, O_CREAT | O_EXCL, 0] {
@@ -80,13 +80,13 @@ final class ResultsFile: Sendable {
 
     // MARK: Writing
 
-    /// Appends a line in one call. Returns why it cannot be written, as one that would not be read back.
+    /// Appends a line in one call. Returns the reason if it cannot be written, or if it is too long to be read back.
     func append(_ line: [UInt8]) -> Reason? {
         guard line.count <= Self.mostLineBytes else { return "a line of \(line.count) bytes would not be read back" }
         return StandardStreams.write(line, to: descriptor) ? nil : .words(String(cString: strerror(errno)))
     }
 
-    /// Syncs what has been written to the disk, as far as the file system can.
+    /// Flushes written data to the disk, as far as the file system supports it.
     func sync() { _ = fsync(descriptor) }
 
     // MARK: Reading
@@ -131,7 +131,7 @@ final class ResultsFile: Sendable {
         return nil
     }
 
-    /// Cuts the file after its last line feed. Changes no file that does not begin as a results file does.
+    /// Truncates the file after its last line feed. Throws for a file that does not begin like a results file.
     private func removeTornLine() throws(UsageError) {
         let size = size
         let start = try read(from: 0, to: min(size, BatchCheckpoint.mark.count))
@@ -142,7 +142,7 @@ final class ResultsFile: Sendable {
         if end < size, ftruncate(descriptor, off_t(end)) != 0 { throw Self.failure }
     }
 
-    /// Whether the first line is a result: of a file that was written as standard output.
+    /// Whether the first line is a result, as in a file that was written through standard output.
     private func beginsWithResult() -> Bool {
         guard let bytes = try? read(from: 0, to: min(size, Self.mostLineBytes)),
             let end = bytes.firstIndex(of: 0x0A)
@@ -163,7 +163,7 @@ final class ResultsFile: Sendable {
         return (checkpoint, offset)
     }
 
-    /// Returns the cursor of a checkpoint and the lines after it, and whether there are any.
+    /// Returns the cursor after a checkpoint and the lines that follow it, and whether there are such lines.
     func cursor(
         after last: (checkpoint: BatchCheckpoint, offset: Int)
     ) throws(UsageError) -> (cursor: BatchCursor, hasLines: Bool) {
@@ -175,7 +175,7 @@ final class ResultsFile: Sendable {
         while let line = try lines.next() {
             count += 1
             guard count <= Self.mostLines else { throw damaged }
-            // A power cut can leave bytes that are no line.
+            // A power failure can leave bytes that are not a line.
             guard let outcome = ResultsReader.outcome(line) else { continue }
             cursor.end(outcome.key, outcome.outcome)
         }
@@ -191,7 +191,7 @@ final class ResultsFile: Sendable {
 
 private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
 
-/// Reads the lines of a results file, of which one is in memory at a time.
+/// Reads the lines of a results file, one at a time in memory.
 struct ResultsReader {
     private var lines: TextLines
     private var position = 0
@@ -199,7 +199,7 @@ struct ResultsReader {
     private let readBytes: (_ position: Int) throws(UsageError) -> [UInt8]
 
     init(mostLineBytes: Int, _ readBytes: @escaping (_ position: Int) throws(UsageError) -> [UInt8]) {
-        // Not the start of a text, which could have a byte order mark.
+        // Not the start of a text, where a byte order mark could be.
         lines = TextLines(mostBytes: mostLineBytes, startingAt: 1)
         self.readBytes = readBytes
     }
@@ -223,7 +223,7 @@ struct ResultsReader {
         return decode(Line.self, line)?.checkpoint
     }
 
-    /// Decodes an object; `nil` for a line that is none of this form.
+    /// Decodes an object; `nil` if the line does not have this form.
     static func decode<Value: Decodable>(_ type: Value.Type, _ line: ArraySlice<UInt8>) -> Value? {
         guard JSONStructure.isShallow(line, depth: 8) else { return nil }
         return try? JSONCoding.decode(type, from: Data(line))

@@ -2,21 +2,21 @@ import Ferry
 package import FerryCore
 import Synchronization
 
-/// The results of a run, and the cursor with which the next run goes on.
+/// The results of a run, and the cursor from which the next run continues.
 ///
 ///     entry taken ─► cursor          file ended ─► line ─► cursor ─► every 1024 lines a checkpoint
 ///
 /// Invariants:
-/// - An entry counts as ended only if its line is written. A line is written in one call, so lines of several processes
-///   are not mixed, and a torn one is the last.
-/// - Every line after a checkpoint is of an entry that was open in it, or was taken later.
+/// - An entry counts as ended only if its line is written. A line is written in one call, so the lines of several processes
+///   are not mixed, and only the last one can be incomplete.
+/// - The entry of every line after a checkpoint was open in the checkpoint, or was taken later.
 ///
-/// A crash leaves a file from whose last checkpoint the next run goes on; nothing that has a line is requested again.
+/// After a crash, the next run continues from the last checkpoint in the file; an entry with a line is not requested again.
 package final class ResultsLog: Sendable {
     private struct State {
         var cursor: BatchCursor
         var linesSinceCheckpoint = 0
-        /// Whether the last checkpoint has this cursor.
+        /// Whether the last checkpoint contains this cursor.
         var isClean = false
         var failure: Reason?
     }
@@ -32,10 +32,10 @@ package final class ResultsLog: Sendable {
     private let state: Mutex<State>
     /// The cursor of an earlier run; `nil` if the run begins at the first entry.
     package let resumed: BatchCursor?
-    /// What is said at the start.
+    /// The message at the start.
     package let notice: Reason?
 
-    /// Opens the results of a plan; `nil` for none.
+    /// Opens the results of a plan; `nil` if it has none.
     package static func open(_ plan: GetPlan, _ console: Console) throws(UsageError) -> ResultsLog? {
         let (lists, shard) = (plan.items.lists, plan.items.shard)
         return switch plan.results {
@@ -45,7 +45,7 @@ package final class ResultsLog: Sendable {
         }
     }
 
-    /// Lines on standard output, without a cursor.
+    /// Writes lines to standard output, without a cursor.
     private init(_ console: Console, lists: [ListFile]) {
         (name, file, self.console, self.lists) = ("-", nil, console, lists)
         (heads, shard, mostLines, resumed, notice) = ([], nil, .max, nil, nil)
@@ -82,7 +82,7 @@ package final class ResultsLog: Sendable {
     /// Writes the first checkpoint of the run. Returns why it cannot be written.
     package func begin() -> Reason? { state.withLock { writeCheckpoint(&$0) } }
 
-    /// Records that an entry is taken.
+    /// Records that an entry was taken.
     package func take(_ place: ListPlace) -> Reason? {
         state.withLock { state in
             state.isClean = false
@@ -90,9 +90,9 @@ package final class ResultsLog: Sendable {
         }
     }
 
-    /// Writes a line, and records the end of its file. Returns why nothing can be written any more; once.
+    /// Writes a line, and records the end of its file. Returns, once, the reason why nothing more can be written.
     ///
-    /// - Parameter key: The entry; `nil` of an argument.
+    /// - Parameter key: The entry; `nil` for an argument.
     package func end(_ line: ResultLine, _ key: ListPlace.Key?, _ outcome: BatchCursor.Outcome) -> Reason? {
         let text = line.text
         if let console {
@@ -105,7 +105,7 @@ package final class ResultsLog: Sendable {
             state.isClean = false
             state.cursor.end(key, outcome)
             state.linesSinceCheckpoint += 1
-            // A checkpoint has all open entries, so that it is written once for as many lines.
+            // A checkpoint contains all open entries, so at least as many lines precede it.
             let due = max(mostLines, state.cursor.openCount)
             return state.linesSinceCheckpoint >= due ? writeCheckpoint(&state) : nil
         }
@@ -118,7 +118,7 @@ package final class ResultsLog: Sendable {
         return failure
     }
 
-    /// The ended entries of all runs with the file.
+    /// The ended entries of all runs that used the file.
     package var counts: BatchCursor.Counts { state.withLock { $0.cursor.counts } }
 
     private func writeCheckpoint(_ state: inout State) -> Reason? {
@@ -134,6 +134,6 @@ package final class ResultsLog: Sendable {
         return reason
     }
 
-    /// The number that a result has for its list.
+    /// Returns the list's number in a result.
     func listNumber(of place: ListPlace?) -> Int? { lists.count > 1 ? place.map { $0.list + 1 } : nil }
 }

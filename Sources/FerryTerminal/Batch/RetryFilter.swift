@@ -1,8 +1,8 @@
 import FerryCore
 
-/// Which lines of an earlier results file are requested again, and where their files may be.
+/// Selects the lines of an earlier results file that are requested again, and limits where their files may be.
 package struct RetryFilter: Sendable, Hashable {
-    /// The words and statuses; empty for every failure.
+    /// The words; if these and the statuses are empty, every failure is selected.
     private let words: Set<String>
     private let statuses: Set<Int>
     /// The absolute directory that no path may leave.
@@ -23,13 +23,13 @@ package struct RetryFilter: Sendable, Hashable {
             }
         }
         (self.words, self.statuses) = (words, statuses)
-        // Lexical: links below the directory are those of its user.
+        // Lexical: links below the directory were made by its user.
         self.directory = directory
     }
 
     private func isWanted(_ line: ResultLine) -> Bool {
         switch line.status {
-        // What an unusable entry asks for is not known; it is corrected in its list.
+        // The request of an unusable entry is unknown; it must be corrected in its list.
         case .ok, .duplicate, .unusable: false
         case .failed, .cancelled:
             words.isEmpty && statuses.isEmpty || words.contains(line.reason ?? "")
@@ -37,7 +37,7 @@ package struct RetryFilter: Sendable, Hashable {
         }
     }
 
-    /// Returns the entry of a line; `nil` for one that is not requested again.
+    /// Returns the entry of a line; `nil` if it is not requested again.
     func item(_ line: TextLines.Line) -> URLList.Found? {
         if line.isTooLong { return problem("this line is no result", line) }
         if line.bytes.isEmpty || line.bytes.starts(with: BatchCheckpoint.mark) { return nil }

@@ -62,7 +62,7 @@ package enum DoctorPolicy {
 
     /// Reports whether a daemon could start with its settings, from the file and the environment.
     ///
-    /// - Parameter unknown: The members of the file that are no settings.
+    /// - Parameter unknown: The members of the file that are not settings.
     package static func settings(_ path: String, _ error: DownloadError?, unknown: [String]) -> DoctorCheck {
         guard let error else {
             if unknown.isEmpty { return DoctorCheck("settings", .ok, .words(path)) }

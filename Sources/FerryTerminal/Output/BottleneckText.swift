@@ -1,7 +1,7 @@
 import Ferry
 package import FerryCore
 
-/// Formats what limits the speed of a download: one sentence, with the numbers that show it.
+/// Formats the bottleneck of a download as one sentence with the numbers that show it.
 package enum BottleneckText {
     package static func sentence(_ limit: Bottleneck) -> Reason {
         let rate = limit.bytesPerSecond.map { ByteText.rate($0) } ?? ByteText.unknown
@@ -41,7 +41,7 @@ package enum BottleneckText {
         return "\((share * 10).rounded() / 10)"
     }
 
-    /// At least the smallest share that is shown, since some packets are lost.
+    /// At least the smallest share that is shown, because some packets are lost.
     private static func lost(_ share: Double?) -> String {
         ByteText.percent(share.map { max(0.001, $0) }, isComplete: false)
     }

@@ -7,7 +7,7 @@ package enum ErrorText {
     ///
     /// - Parameters:
     ///   - name: The file or URL. Omitted if the message already contains it, or if it is empty.
-    ///   - isBrief: Whether what the user can do is left out, as for the rows of a list.
+    ///   - isBrief: Whether to omit what the user can do, as in the rows of a list.
     package static func line(
         _ error: DownloadError, name: String, command: String? = nil, isBrief: Bool = false
     ) -> String {
@@ -51,18 +51,18 @@ package enum ErrorText {
         case (.wrongState, .cannotCancel?): "ferry remove takes it off the list"
         case (.conflict, .otherThanDownloaded?): "without --delete-files it leaves the list, and the file stays"
         case (.conflict, _): "choose another name with -o, or another rule with --on-conflict"
-        // Only for a daemon that is not running: one that failed to start would fail again.
+        // Only for a daemon that is not running. If a daemon failed to start, it would fail again.
         case (.daemonUnavailable, .daemonSilent?), (.daemonUnavailable, .daemonAbsent?):
             "ferry add starts it, as does ferry serve"
         default: nil
         }
     }
 
-    /// Returns the URL as a shell word; `nil` if its query is redacted, so that it would be a different URL.
+    /// Returns the URL as a shell word; `nil` if its query is redacted, because the result would be a different URL.
     private static func typeable(_ url: String) -> String? { url.utf8.hasSuffix("?…") ? nil : ShellWord.quote(url) }
 
-    /// The text with the first digits of each digest, so that it has a line or two; JSON has all of them. Different digests
-    /// with the same first digits are left whole.
+    /// Returns the text with only the first digits of each digest, so that it fits on a line or two; JSON has all digits.
+    /// Different digests with the same first digits are not shortened.
     private static func shortened(_ text: String) -> String {
         var short = ""
         var digests: [Substring: Substring] = [:]
@@ -92,13 +92,13 @@ package enum ErrorText {
     /// Returns the command to run after a failure that needs a new link or credentials; `nil` after every other.
     ///
     /// - Parameters:
-    ///   - part: The path of the part file, whose journal has what was asked for; `nil` if there is none.
+    ///   - part: The path of the part file, whose journal stores the request; `nil` if there is none.
     ///   - url: The redacted URL of the request.
     ///   - options: The options of the command that failed, as words of a shell.
     package static func command(
         after error: DownloadError, part: String?, url: String?, options: String = ""
     ) -> String? {
-        // Who has signed in, or takes what came, runs the same command again.
+        // After signing in, or to accept the response, the user runs the same command again.
         if [.pageInstead, .documentInstead, .unprovenInstead].contains(error.phrase?.key) { return nil }
         let options = options.isEmpty ? "" : options + " "
         return switch (error.code, part) {

@@ -25,7 +25,7 @@ package enum EventText {
         return ("\(name): \(text)" as Reason).shown
     }
 
-    /// The notes that are reported without `-v` too: they change what is fetched, expected or named.
+    /// The notes that are reported even without `-v`, because they change what is fetched, expected or named.
     private static let important: Set<ErrorPhrase.Key> = [
         .notOursHere, .nameTaken, .checksumKept, .checksumDropped, .mismatchAccepted, .mirrorDropped, .onWithMirror,
         .otherContent, .halfTaken, .nothingNoted, .doubtfulControl, .mayBeHalf, .partFits, .partOfOtherName,
@@ -74,13 +74,13 @@ package enum EventText {
         let (size, proof) = (ByteText.size(file.totalBytes), file.proof.rawValue)
         let text: Reason
         if file.wasAlreadyComplete {
-            // Without a proof the file was only found under the wanted name.
+            // Without a proof, the file was only found under its intended name.
             text =
                 file.proof == .none
                 ? "exists already; not changed (--on-conflict skip)" : "already complete, \(size), proof: \(proof)"
         } else {
             let seconds = max(0.01, Seconds.of(elapsed))
-            // Of a file of this machine nothing is received.
+            // For a file of this machine, no bytes are received.
             let isSent = file.receivedBytes == 0 && file.storedETag != nil
             let rate = ByteText.rate(Double(isSent ? file.totalBytes : file.receivedBytes) / seconds)
             let time = seconds < 1 ? "\((seconds * 100).rounded() / 100)s" : ByteText.duration(elapsed)

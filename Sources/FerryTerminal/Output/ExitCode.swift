@@ -42,7 +42,7 @@ package enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
         return precedence.first(where: present.contains) ?? .done
     }
 
-    /// The codes by descending severity. A bad line in a list (`usage`) comes last, as the rest of the list was
+    /// The codes by descending severity. A bad line in a list (`usage`) comes last, because the rest of the list was
     /// downloaded.
     package static let precedence: [ExitCode] = [
         .interrupted, .terminated, .internal, .daemon, .disk, .checksum, .remoteChanged, .certificate, .freshLink,
@@ -50,7 +50,7 @@ package enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
         .network, .conflict, .usage,
     ]
 
-    /// The code of a run whose files may fail: `done` for the ends of single files, of which the results tell.
+    /// The code of a run whose files may fail: `done` in place of the codes of single files, which the results report.
     package var allowingFailures: ExitCode {
         switch self {
         case .internal, .disk, .daemon, .interrupted, .terminated: self

@@ -1,13 +1,13 @@
 import FerryCore
 
-/// The options of a `ferry get` as they were given, to be printed in the command that goes on with its file. Pure.
+/// The options of a `ferry get`, for the printed command that resumes its file. Pure.
 package enum GivenOptions {
-    /// Returns the options as words of a shell, without credentials for the server; other secrets are `…`. Empty if the
-    /// command names no file or several: then they are not of one file alone.
+    /// Returns the options as shell words, without credentials for the server; other secrets are `…`. Empty unless the
+    /// command names exactly one file, because the options of several files do not belong to one of them.
     ///
     /// - Parameters:
     ///   - words: The words after `get`.
-    ///   - items: Those of them that name what is downloaded.
+    ///   - items: The words that name what is downloaded.
     package static func text(_ words: [String], items: [String]) -> String {
         guard items.count == 1, let item = items.first else { return "" }
         let secrets = ArgumentSecrets.ranges(in: (["get"] + words).map { Array($0.utf8) }).dropFirst()
@@ -18,7 +18,7 @@ package enum GivenOptions {
                 isUser = false
                 continue
             }
-            // It is not of the user: `ferry curl` and `ferry wget` add it.
+            // Not given by the user: `ferry curl` and `ferry wget` add it.
             if word.hasSameBytes(as: "--fail-when-refused") { continue }
             isUser = word.hasSameBytes(as: "--user") || word.hasSameBytes(as: "-u")
             if isUser || word.utf8.hasPrefix("--user=") || word.utf8.hasPrefix("-u") { continue }

@@ -7,8 +7,8 @@ import FerryCore
     package import Foundation
 #endif
 
-/// A line of `--json` of every command: its version, and the members of an event, a failure, a download's progress, a
-/// plan, or an object of the API, sorted by name. A test compares them with the tables in docs/cli.md.
+/// A line of `--json` of every command: the format version, and the members of an event, a failure, a download's
+/// progress, a plan, or an object of the API, sorted by name. A test compares the members with the tables in docs/cli.md.
 package struct JSONLine: Encodable, Sendable {
     /// The format version, member `v`. Additional members and kinds do not change it.
     package static let version = 1
@@ -18,7 +18,7 @@ package struct JSONLine: Encodable, Sendable {
     private var date: Date?
     private var exitCode: Int32?
     private var command: String?
-    /// Its members are those of the line.
+    /// The value whose members the line has.
     private let content: any Encodable & Sendable
 
     /// Returns the line of an event.
@@ -51,17 +51,17 @@ package struct JSONLine: Encodable, Sendable {
         JSONLine(kind: "plan", date: date, content: plan)
     }
 
-    /// Returns the line of the outcome of a sync.
+    /// Returns the line of a sync's outcome.
     package static func synced(_ report: SyncReport, date: Date) -> JSONLine {
         JSONLine(kind: "synced", date: date, content: report)
     }
 
-    /// Returns the line of what a sync would do with a file.
+    /// Returns the line of a sync's action for one file.
     package static func previewed(_ file: PreviewedFile, date: Date) -> JSONLine {
         JSONLine(kind: "previewed", date: date, content: file)
     }
 
-    /// Returns the line of what a whole sync would do.
+    /// Returns the line of all actions of a sync.
     package static func preview(_ preview: SyncPreview, date: Date) -> JSONLine {
         JSONLine(kind: "preview", date: date, content: preview)
     }
@@ -74,14 +74,14 @@ package struct JSONLine: Encodable, Sendable {
     /// Returns the line of an object of the API.
     package static func of(_ object: some Encodable & Sendable) -> JSONLine { JSONLine(content: object) }
 
-    /// Returns the line of an event of the daemon's stream, from its data; `nil` if they are no JSON.
+    /// Returns the line of an event of the daemon's stream, from its data; `nil` if the data is not JSON.
     package static func streamed(_ name: String, data: String) -> JSONLine? {
         guard let value = try? JSONValue(Data(data.utf8)) else { return nil }
         return JSONLine(kind: name, content: ["data": value])
     }
 
     /// The line without a line feed, with terminal control characters escaped. Empty if the content cannot be encoded,
-    /// which is a defect.
+    /// which would be a bug.
     package var text: String {
         guard let data = try? JSONCoding.encode(self, sortsKeys: true) else { return "" }
         return PrintableText.escapeJSON(String(decoding: data, as: UTF8.self))

@@ -30,7 +30,7 @@ package enum PlanRecord {
             return Paths.name(of: path) == plan.name
                 ? ("\(path): --on-conflict decides" as Reason) : ("\(path): the name is taken" as Reason)
         }
-        // An existing file of the same size is not fetched again; a part file has its whole size already.
+        // An existing file of the same size is not fetched again; a part file already has its full size.
         let needed = plan.mayBeComplete || plan.heldBytes != nil ? 0 : plan.totalBytes ?? 0
         let space = plan.freeBytes.map { free in
             let size = ByteText.size(free)

@@ -2,7 +2,7 @@ package import ArgumentParser
 
 /// A command that runs on file threads, with an exit code.
 package protocol AsyncCommand: ParsableCommand {
-    /// Whether the command runs until it is stopped; it is refused if the system leaves it few threads.
+    /// Whether the command runs until it is stopped. Such a command is refused if the system allows only a few threads.
     static var isService: Bool { get }
 
     func act() async -> ExitCode

@@ -42,12 +42,12 @@ enum LocalFiles {
         return stat(path, &status) == 0 ? ByteCount(status.st_size) : nil
     }
 
-    /// Opens a list. One that can be read only once, such as a pipe, is copied to an unlinked temporary file as it is
+    /// Opens a list. If it can be read only once, such as a pipe, it is copied to an unlinked temporary file while it is
     /// read.
     static func openList(_ path: String) throws(UsageError) -> ListFile {
         let name = path == "-" ? "standard input" : path
         let file = try OpenFile(reading: path)
-        // A shell can leave standard input in the middle of a file.
+        // A shell can leave the offset of standard input in the middle of a file.
         let start = Int(lseek(file.descriptor, 0, SEEK_CUR))
         guard start >= 0, file.isRegular else {
             let copy = try PipeCopy(of: file)
@@ -58,7 +58,7 @@ enum LocalFiles {
         }
     }
 
-    /// What has been read of a pipe, so that it can be read again.
+    /// The bytes read from a pipe, so that they can be read again.
     private final class PipeCopy: Sendable {
         private struct State {
             var count = 0
@@ -77,7 +77,7 @@ enum LocalFiles {
             guard unlink(template) == 0, fcntl(copy.descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw .system }
         }
 
-        /// Reads some bytes at `offset`, and waits for them; none at the end.
+        /// Reads some bytes at `offset`, waiting for them if necessary; returns none at the end.
         func read(at offset: Int) throws(UsageError) -> [UInt8] {
             try state.withLock { state throws(UsageError) in
                 while state.count <= offset, !state.isWhole {
@@ -94,13 +94,13 @@ enum LocalFiles {
         }
     }
 
-    /// An open descriptor; closed with the last reference, unless it is that of standard input.
+    /// An open descriptor; closed with the last reference unless it is standard input.
     private final class OpenFile: Sendable {
         let descriptor: Int32
 
         init(_ descriptor: Int32) { self.descriptor = descriptor }
 
-        /// Opens a path; `-` is standard input.
+        /// Opens a path; `-` means standard input.
         convenience init(reading path: String) throws(UsageError) {
             self.init(path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC))
             guard descriptor >= 0 else { throw .system }
@@ -118,10 +118,10 @@ enum LocalFiles {
 
         deinit { if descriptor > 0 { close(descriptor) } }
 
-        /// Reads some bytes at the current position; none at the end.
+        /// Reads some bytes at the current position; returns none at the end.
         func readOn() throws(UsageError) -> [UInt8] { try bytes { readBytes(descriptor, $0, $1) } }
 
-        /// Reads some bytes at `offset`; none at the end.
+        /// Reads some bytes at `offset`; returns none at the end.
         func read(at offset: Int) throws(UsageError) -> [UInt8] {
             try bytes { pread(descriptor, $0, $1, off_t(offset)) }
         }
@@ -149,7 +149,7 @@ enum LocalFiles {
         }
     }
 
-    /// Whether two paths lead to one file.
+    /// Whether two paths refer to the same file.
     static func isSameFile(_ first: String, _ second: String) -> Bool {
         var (one, other) = (stat(), stat())
         return stat(first, &one) == 0 && stat(second, &other) == 0 && one.st_dev == other.st_dev

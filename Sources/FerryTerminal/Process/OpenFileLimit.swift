@@ -8,7 +8,7 @@ package import FerryCore
     import Musl
 #endif
 
-/// The limit of open files and sockets of this process.
+/// This process's limit on open files and sockets.
 package enum OpenFileLimit {
     /// The current soft limit; `nil` if there is none or it cannot be determined.
     package static var current: Int? {
@@ -20,7 +20,7 @@ package enum OpenFileLimit {
     /// The descriptors that the threads and streams of any run need to start.
     private static let least = 16
 
-    /// Returns the message for a limit too low for any run; `nil` if it suffices.
+    /// Returns the message if the limit is too low for any run; `nil` if it suffices.
     package static func shortage(_ limit: Int?) -> Reason? {
         guard let limit, limit < least else { return nil }
         return "only \(limit) files may be open at once (ulimit -n), and \(least) are needed at least"

@@ -13,8 +13,8 @@ package enum OwnProgram {
         Paths.join(WorkingDirectory.path, path)
     }
 
-    /// Resolves a path likewise, without `.`, `..` and empty components. Lexical: the working directory has no links in
-    /// its path.
+    /// Resolves a path in the same way, and removes `.`, `..` and empty components. Lexical, because the working
+    /// directory's path contains no links.
     package static func plain(_ path: String) -> String {
         var parts: [Substring] = []
         for part in absolute(path).split(at: "/") where part != "." {
@@ -26,8 +26,8 @@ package enum OwnProgram {
 
 /// The command line of this process, read once at start.
 package enum CommandArguments {
-    /// Returns the program's name and its arguments, and overwrites secrets in the memory that other processes see; `nil` if
-    /// they cannot be known.
+    /// Returns the program's name and its arguments, and overwrites secrets in the memory that other processes can read;
+    /// `nil` if the arguments cannot be read.
     package static func take() -> (program: String, arguments: [String])? {
         let words = ProcessArguments.all
         guard let program = words.first else { return nil }

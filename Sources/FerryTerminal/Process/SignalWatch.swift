@@ -15,7 +15,7 @@ package final class SignalWatch: Sendable {
     package static let continuing = SIGCONT
     package static let hangup = SIGHUP
 
-    /// The caught signals in order: the first of those that stop the program, and each of the others.
+    /// The caught signals in order: the first signal that stops the program, and every other signal.
     package let signals: AsyncStream<Int32>
     // SAFETY: set once in init, only kept alive afterwards; dispatch sources are thread-safe.
     nonisolated(unsafe) private let source: any DispatchSourceRead
@@ -24,7 +24,7 @@ package final class SignalWatch: Sendable {
     ///
     /// Only one instance per process, as signal handlers are global. `nil` if no pipe can be created.
     ///
-    /// - Parameter hangupStops: Whether SIGHUP is one of the signals that stop the program; else each is delivered.
+    /// - Parameter hangupStops: Whether SIGHUP stops the program; otherwise every SIGHUP is delivered.
     package init?(hangupStops: Bool = true) {
         // Never closed: a handler may still run when the last signal has been delivered.
         guard let ends = try? Spawning.pipe(blocks: false) else { return nil }
@@ -56,8 +56,8 @@ package final class SignalWatch: Sendable {
     /// Stops the process like the default action of SIGTSTP. Returns when it is continued.
     package static func suspend() {
         _ = signal(SIGTSTP, SIG_DFL)
-        // A signal sent to the current thread is delivered before the call returns, and stops all threads. Pool
-        // threads block it, so it is unblocked first.
+        // A signal sent to the current thread is delivered before the call returns, and stops all threads. Pool threads
+        // block this signal, so it is unblocked first.
         var own = sigset_t()
         var before = sigset_t()
         sigemptyset(&own)

@@ -72,7 +72,8 @@ package final class StandardWriter: Sendable {
     /// A write queue with its own thread.
     private final class Lane: Sendable {
         struct State {
-            /// Pending texts in order; adjacent ones for the same descriptor are merged, but for whole ones.
+            /// Pending texts in order; adjacent texts for the same descriptor are merged, except for those that are
+            /// `isWhole`.
             var texts: [(descriptor: Int32, bytes: [UInt8], isWhole: Bool)] = []
             /// Whether a call to `write()` is scheduled.
             var isScheduled = false
@@ -151,12 +152,12 @@ package final class StandardWriter: Sendable {
     /// Queues bytes for writing. Returns false if the descriptor is known to be closed.
     ///
     /// Bytes queued during a write are written with a single call, so that thousands of finished paths do not cost
-    /// thousands of system calls; but those that are `isWhole` get a call of their own.
+    /// thousands of system calls; only bytes that are `isWhole` get their own call.
     package func write(_ bytes: [UInt8], to descriptor: Int32, isWhole: Bool = false) -> Bool {
         lane(of: descriptor).add(bytes, to: descriptor, isWhole: isWhole)
     }
 
-    /// The error number of the first failure to write to standard output; `nil` also if its reader has gone.
+    /// The error number of the first failure to write to standard output; `nil` if its reader has closed it.
     package var outputFailure: Int32? { output.failure.flatMap { $0 == EPIPE ? nil : $0 } }
 
     private func lane(of descriptor: Int32) -> Lane { descriptor == 1 ? output : error }

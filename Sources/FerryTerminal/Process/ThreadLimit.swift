@@ -1,11 +1,11 @@
 import Ferry
 package import FerryCore
 
-/// The limit of threads of this process.
+/// This process's limit on threads.
 package enum ThreadLimit {
     /// Returns the message if fewer threads can be started than a command needs; `nil` if they suffice.
     ///
-    /// - Parameter isService: Whether the command serves others or does the work of a fleet.
+    /// - Parameter isService: Whether the command is a server or a fleet's worker.
     package static func shortage(isService: Bool) -> Reason? {
         let (found, least) = ThreadCount.found(isService: isService)
         guard found < least else { return nil }

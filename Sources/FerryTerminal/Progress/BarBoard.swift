@@ -55,7 +55,7 @@ package struct WholeProgress: Sendable, Hashable {
 
     package var endedCount: Int { finishedCount + failedCount }
 
-    /// The fraction by bytes if all sizes are known, else by files; `nil` without files.
+    /// The fraction by bytes if all sizes are known, otherwise by files; `nil` without files.
     package var fraction: Double? {
         if let totalBytes, totalBytes > 0 { return min(1, Double(completedBytes) / Double(totalBytes)) }
         return fileCount > 0 ? min(1, (Double(endedCount) + openFraction) / Double(fileCount)) : nil

@@ -9,7 +9,7 @@ import FerryCore
 
 /// Draws progress bars: one line per running file and one for the total. Pure.
 ///
-/// No line is wider than `width - 1` columns, as the last column would wrap on some terminals, and there are at most
+/// No line is wider than `width - 1` columns, because the last column would wrap on some terminals, and there are at most
 /// `height - 1` lines. If space is short, parts are omitted in the order connections, bar, time left, speed, size;
 /// name and percentage remain.
 package struct BarRenderer: Sendable {
@@ -83,7 +83,7 @@ package struct BarRenderer: Sendable {
     /// Returns the line for a row in this layout.
     func line(_ row: BarRow, _ layout: BarLayout) -> String {
         var line = DisplayWidth.pad(row.name, to: layout.name)
-        // A remark says more than the bar and the figures, which it leaves out where there is no room for both.
+        // A remark takes precedence over the bar and the figures if there is no space for both.
         let place = row.remark.map { layout.place(of: $0, needsRoom: row.needsRoom, isEmpty: row.fraction ?? 0 == 0) }
         if layout.bar > 0, place?.hidesBar != true { line += "  " + bar(row.fraction, columns: layout.bar) }
         if layout.percent > 0, place?.hidesPercent != true {
@@ -126,14 +126,14 @@ struct BarLayout: Sendable, Hashable {
     var timeLeft = 7
     var connections = 3
 
-    /// Columns that are left free for a remark where nothing else leaves room for it.
+    /// Columns that are reserved for a remark if no other part leaves space for it.
     var remark = 0
 
-    /// The columns from which on a sentence is worth more than a word, and those of a word.
+    /// The number of columns from which on a sentence is better than a word, and the columns of a word.
     static let sentence = 30
     private static let word = 12
 
-    /// Where a remark stands: the columns for it, 0 for none, and what it takes the place of.
+    /// The position of a remark: its number of columns, 0 for none, and the parts that it replaces.
     struct Place {
         var columns: Int
         var hidesBar: Bool
@@ -141,7 +141,7 @@ struct BarLayout: Sendable, Hashable {
         var hidesPercent: Bool
     }
 
-    /// Returns where a remark stands in the row of a file, of which nothing is here yet if it `isEmpty`.
+    /// Returns the position of a remark in a file's row. `isEmpty`: no bytes of the file are on disk.
     func place(of text: String, needsRoom: Bool, isEmpty: Bool) -> Place {
         let length = DisplayWidth.columns(of: text)
         let wanted = min(length, Self.word)
@@ -207,8 +207,8 @@ struct BarRow: Sendable, Hashable {
     var name: String
     var fraction: Double?
     var isComplete: Bool
-    /// Whether the bytes of the whole are known. Without them only the bar shows the fraction, which counts files: beside
-    /// the bytes a percentage would be taken for one of them.
+    /// Whether the total number of bytes is known. Without it, only the bar shows the fraction, which then counts files:
+    /// a percentage beside the bytes would be mistaken for theirs.
     var hasTotal = true
     var size: String
     var speed: String
@@ -216,8 +216,8 @@ struct BarRow: Sendable, Hashable {
     var connections: String
     /// Text in place of speed, time left and connections while the file is not downloading.
     var remark: String?
-    /// The word of the state, for a remark that would be cut to a few words.
+    /// The word for the state, for a remark that would be cut to a few words.
     var state: String?
-    /// Whether the remark takes the place of the size too, as that says less.
+    /// Whether the remark also replaces the size, which is less informative.
     var needsRoom = false
 }

@@ -26,7 +26,7 @@ package struct PlainProgress: Sendable {
     /// Returns the lines that are due.
     ///
     /// - Parameters:
-    ///   - running: The files whose server has answered and that have not ended.
+    ///   - running: The files whose server has responded and that have not ended.
     ///   - elapsed: The monotonic time since the start of the command.
     package mutating func lines(_ running: [DownloadStatus], whole: WholeProgress, elapsed: Duration) -> [String] {
         guard whole.fileCount <= Self.fewFiles else { return wholeLines(whole, elapsed: elapsed) }

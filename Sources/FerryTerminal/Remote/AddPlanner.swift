@@ -21,7 +21,7 @@ package enum AddPlanner {
         UsageError("-o \(output): the daemon writes to files only; use ferry get")
     }
 
-    /// Throws for options that no daemon takes, before one is started.
+    /// Throws for options that no daemon accepts. Called before a daemon is started.
     package static func check(_ options: AddOptions) throws(UsageError) {
         if options.files.dedup { throw UsageError("--dedup goes with ferry get") }
         if let output = options.files.output, RequestPlanner.descriptor(output) != nil { throw refuse(output) }

@@ -65,7 +65,7 @@ package enum DownloadFacts {
         return lines
     }
 
-    /// The events, with the number of those that follow each other and say the same: the last of them.
+    /// Returns the events. Consecutive events of the same meaning become the last of them, with their number.
     private static func folded(_ events: [EventBody]) -> [(event: DownloadEvent, count: Int)] {
         var folded: [(event: DownloadEvent, count: Int)] = []
         for event in events.map(\.event) {
@@ -78,7 +78,7 @@ package enum DownloadFacts {
         return folded
     }
 
-    /// Whether two events are attempts or notes of one sentence, whatever its numbers are.
+    /// Whether two events are attempts or notes whose sentences differ only in their numbers.
     private static func saysTheSame(_ one: DownloadEvent, _ other: DownloadEvent) -> Bool {
         switch (one.kind, other.kind) {
         case (.retrying, .retrying), (.note, .note): break
@@ -88,7 +88,7 @@ package enum DownloadFacts {
         return first.key == second.key
     }
 
-    /// A URL without its query, which may be a secret; `--json` has all of it.
+    /// Returns a URL without its query, which may be a secret; `--json` prints the whole URL.
     private static func redacted(_ url: String) -> String { (try? DownloadURL(url))?.redacted ?? url }
 
     private static func state(_ download: ListedDownload, _ queue: DownloadDetail.Queue?) -> String {
@@ -106,13 +106,13 @@ package enum DownloadFacts {
         return text.local
     }
 
-    /// The error, with the daemon's command that mends it in the place of an option of `ferry get`.
+    /// Returns the error, with the daemon's command that fixes it in place of an option of `ferry get`.
     private static func failure(_ error: DownloadError, of download: ListedDownload) -> String {
         guard let remedy = DownloadTable.remedy(download) else { return ErrorText.line(error, name: "") }
         return ErrorText.line(error, name: "", isBrief: true) + ErrorText.separator + remedy.shown
     }
 
-    /// What a download that waits for a slot waits for.
+    /// Returns what must end before a download that waits for a slot can start.
     private static func place(_ queue: DownloadDetail.Queue) -> Reason {
         if queue.running < queue.limit { return "\(queue.before) before it" }
         return queue.running == 1

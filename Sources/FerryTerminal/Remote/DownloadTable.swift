@@ -2,7 +2,7 @@ import Ferry
 package import FerryAPI
 import FerryCore
 
-/// Formats downloads as a table, with a line below those that have failed or wait for a time or the user. Pure.
+/// Formats downloads as a table. A download that has failed, or that waits for a time or the user, has a second line. Pure.
 ///
 /// If space is short, columns are omitted in the order time left, speed, size, session, and the name is shortened in
 /// the middle. Without a width nothing is shortened.
@@ -73,7 +73,7 @@ package struct DownloadTable: Sendable {
         return lines
     }
 
-    /// The name of a file; of one in the gateway's cache, whose name is a key, the label.
+    /// Returns the name of a file; for a file in the gateway's cache, whose name is a key, its label.
     private static func name(_ download: ListedDownload) -> String {
         guard download.session.hasSameBytes(as: FerryAPI.gatewaySession), let label = download.label else {
             return download.status.name
@@ -81,7 +81,7 @@ package struct DownloadTable: Sendable {
         return label
     }
 
-    /// Why the download has failed, or why it waits and what makes it go on; `nil` if the state says all.
+    /// Returns why the download has failed, or why it waits and what continues it; `nil` if the state needs no reason.
     static func reason(_ download: ListedDownload) -> String? {
         if case .failed(let error) = download.status.state { return ErrorText.line(error, name: "", isBrief: true) }
         let sentence = download.status.waitSentence { LocalTime.text($0) } ?? wait(download)
@@ -89,7 +89,7 @@ package struct DownloadTable: Sendable {
         return parts.isEmpty ? nil : parts.joined(separator: ErrorText.separator)
     }
 
-    /// What a download waits for that has its slot but fetches nothing; `nil` for others.
+    /// Returns what a download that has a slot but fetches nothing waits for; `nil` for other downloads.
     static func wait(_ download: ListedDownload) -> Reason? {
         guard download.status.state == .downloading, let limit = download.status.progress.bottleneck,
             [.otherDownloads, .comparison].contains(limit.cause)
@@ -97,7 +97,8 @@ package struct DownloadTable: Sendable {
         return BottleneckText.sentence(limit)
     }
 
-    /// What the user can do so that a download goes on, beside resuming it; `nil` if that is all, or it does so by itself.
+    /// Returns what the user can do to continue a download, other than resuming it; `nil` if resuming is enough or not
+    /// needed.
     static func remedy(_ download: ListedDownload) -> Reason? {
         switch download.status.state {
         case .failed(let error) where error.code == .checksum:
@@ -150,7 +151,7 @@ package struct DownloadTable: Sendable {
         return columns
     }
 
-    /// The share that is there; where the size is unknown, the bytes. Nothing is left of a cancelled download.
+    /// Returns the completed share, or the bytes if the size is unknown. A cancelled download has no bytes left.
     private static func done(_ status: DownloadStatus) -> String {
         let progress = status.progress
         switch status.state {
@@ -213,6 +214,6 @@ package struct ShortIdentifiers: Sendable, Hashable {
 }
 
 extension DownloadError {
-    /// Whether something came that is not the file and could be taken for it.
+    /// Whether the server sent something other than the file that could be mistaken for it.
     fileprivate var isOtherDocument: Bool { [.documentInstead, .unprovenInstead].contains(phrase?.key) }
 }

@@ -3,7 +3,7 @@ package import FerryCore
 /// Parses the destination of `ferry move`. Pure.
 package enum MovePlanner {
     /// Parses `first`, `last`, `before ID`, `after ID`, or a number from 1, which is the position among all downloads of
-    /// the same priority. ID is a word of the user, which the daemon resolves.
+    /// the same priority. ID is a word that the user typed and the daemon resolves.
     package static func place(_ words: [String]) throws(UsageError) -> ListPlacement {
         switch (words.first, words.count) {
         case ("first", 1): return .first

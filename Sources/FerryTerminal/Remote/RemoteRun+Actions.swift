@@ -34,7 +34,7 @@ extension RemoteRun {
 
     /// Runs `ferry cancel`.
     ///
-    /// - Parameter isSure: Whether no question is to be asked.
+    /// - Parameter isSure: Whether to skip the confirmation.
     package func cancel(_ words: [String], isSure: Bool) async throws -> ExitCode {
         guard try await isMeant("cancel", words, deletingFiles: false, isSure) else { return .interrupted }
         return try await act(.cancel, on: words)
@@ -46,10 +46,10 @@ extension RemoteRun {
         return try await many(.removeMany, RemovalBody(words: words, deleteFiles: deletingFiles), done: "removed")
     }
 
-    /// The bytes from which on their deletion is confirmed.
+    /// The size from which on a deletion must be confirmed.
     private static let much: ByteCount = 10_000_000
 
-    /// Whether an action that deletes data is to be carried out. Asks on a terminal, if it deletes much.
+    /// Whether to carry out an action that deletes data. On a terminal, asks for confirmation if much is deleted.
     private func isMeant(
         _ verb: String, _ words: [String], deletingFiles: Bool, _ isSure: Bool
     ) async throws(DownloadError) -> Bool {
@@ -83,7 +83,7 @@ extension RemoteRun {
         var path: String
     }
 
-    /// Runs `ferry cancel --keep` and `ferry remove --keep`: takes downloads off the list and keeps their part files.
+    /// Runs `ferry cancel --keep` and `ferry remove --keep`: removes downloads from the list and keeps their part files.
     package func keep(_ words: [String]) async throws -> ExitCode {
         var codes: Set<ExitCode> = []
         for one in try await pick(words) where words != ["all"] || one.status.state.actions.contains(.cancel) {
@@ -105,14 +105,14 @@ extension RemoteRun {
         return ExitCode.combine(codes)
     }
 
-    /// Acts on many downloads in one request: separate ones would start waiting downloads in the slots of the first. A
-    /// download that refuses the action does not affect the others.
+    /// Acts on many downloads in one request: separate requests would start waiting downloads in the slots that the first
+    /// ones free. A download that refuses the action does not affect the others.
     func many(_ route: Route, _ body: some Encodable & Sendable, done: String) async throws -> ExitCode {
         let count = try await link.ask(route, query: sessionQuery, json: body, as: ActionCount.self)
         let failures = count.byID
         var codes: Set<ExitCode> = []
         guard let downloads = count.downloads else {
-            // An action on all: their number.
+            // An action on all downloads prints only their number.
             if json { say(count) } else { say("\(Reason.pattern(done, []).local): \(Self.number(count.changed))") }
             for failure in count.failures ?? [] {
                 if json { console.result(Program.failure(failure.error, id: DownloadID(rawValue: failure.id))) }
@@ -138,7 +138,7 @@ extension RemoteRun {
         return ExitCode.combine(codes)
     }
 
-    /// The line of a changed download. A change lets those go on that wait for it, and leaves failed ones as they are.
+    /// Returns the line of a changed download. A change resumes downloads that wait for it, but not failed ones.
     private static func change(_ line: String, of download: ListedDownload) -> String {
         guard case .failed = download.status.state else { return line }
         let resume = DownloadTable.command("resume", download)
@@ -163,7 +163,7 @@ extension RemoteRun {
         }
         let count = try await link.ask(.clear, json: ClearBody(which, deleteFiles: deletingFiles), as: ActionCount.self)
         if json { say(count) } else { say("\(Reason.pattern("removed", []).local): \(Self.number(count.changed))") }
-        // These files stay, as they were changed since.
+        // These files are kept because they have changed since.
         for kept in count.failures ?? [] { console.message("ferry: " + kept.error.reason.shown) }
         return ExitCode.combine((count.failures ?? []).map { ExitCode.of($0.error) })
     }

@@ -13,7 +13,7 @@ extension RemoteRun {
     /// Runs `ferry add`.
     package func add(_ options: AddOptions, world: PlanningWorld = .system) async throws -> ExitCode {
         try AddPlanner.check(options)
-        // The daemon's directory is needed for files without one of their own.
+        // The daemon's directory is needed for files without a directory of their own.
         let directory =
             options.files.directory == nil ? try await link.ask(.settings, as: SettingsBody.self).directory : ""
         let plan = try AddPlanner.plan(

@@ -24,9 +24,9 @@ extension RemoteRun {
     }
 
     private struct Stopped: Encodable {
-        /// The process that was stopped; `nil` if none ran.
+        /// The process that was stopped; `nil` if no daemon was running.
         var pid: Int?
-        /// The number of downloads that go on at the next start.
+        /// The number of downloads that resume at the next start.
         var unfinished: Int?
     }
 
@@ -35,7 +35,7 @@ extension RemoteRun {
     /// - Parameters:
     ///   - holder: The process that holds the lock of the state directory, for a daemon that does not answer.
     ///   - isService: Whether systemd has started this process.
-    ///   - end: Ends a process and returns once it has left.
+    ///   - end: Ends a process and returns once it has exited.
     package func stop(
         holder: Int?, isService: (Int) -> Bool, end: (Int) async throws -> Void
     ) async throws -> ExitCode {
@@ -92,7 +92,7 @@ extension RemoteRun {
         let counts = try await statistics()
         let since = Date().addingTimeInterval(-counts.uptime)
         let service = isService(greeting.pid)
-        // One that was started in a terminal writes there.
+        // A daemon that was started in a terminal logs there.
         let own = !service && hasLog(greeting.pid) ? log : nil
         let page = greeting.port.map { "http://127.0.0.1:\($0)/" }
         if json {
@@ -150,8 +150,8 @@ extension RemoteRun {
         return .done
     }
 
-    /// The number of waiting downloads that no start makes go on: for credentials or a link. Of very long lists it is the
-    /// number among the first.
+    /// Returns the number of downloads that wait for credentials or a link, which no restart resumes. Counts only the
+    /// first 10,000 waiting downloads.
     private func countNeedingUser() async -> Int {
         let query = [("state", DownloadState.Kind.waiting.rawValue), ("session", FerryAPI.everySession)]
         let waiting = (try? await link.downloads(query, limit: 10_000)) ?? []

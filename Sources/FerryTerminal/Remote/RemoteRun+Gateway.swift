@@ -24,8 +24,8 @@ extension RemoteRun {
     /// Runs `ferry gateway`.
     ///
     /// - Parameters:
-    ///   - word: The word of an action; `nil` for the usage.
-    ///   - areNames: Whether only names are listed, for the completions of a shell.
+    ///   - word: The word of an action; `nil` to print the usage.
+    ///   - areNames: Whether to list only names, for a shell's completions.
     package func gateway(
         _ word: String?, _ choice: GatewayChoice = GatewayChoice(), areNames: Bool = false
     ) async throws -> ExitCode {
@@ -120,7 +120,7 @@ enum GatewayText {
         return lines + [PrintableText.escape(usage.directory)]
     }
 
-    /// The identifier of a file without what all of them begin with.
+    /// Returns the identifier of a file without the prefix that all of them share.
     static func identifier(_ id: String) -> String { String(id.dropping(prefix: "gateway-") ?? id[...]) }
 
     static func line(_ file: GatewayEntry, _ identifiers: ShortIdentifiers) -> String {

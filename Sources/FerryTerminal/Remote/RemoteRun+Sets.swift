@@ -55,7 +55,7 @@ extension RemoteRun {
         return .done
     }
 
-    /// The answer to a removal, which has no members.
+    /// The response to a removal, which has no members.
     private struct RemovedSet: Decodable, Sendable {}
 
     private func show(_ sets: [FileSet], among all: [FileSet]) {
@@ -68,7 +68,7 @@ extension RemoteRun {
         if all.isEmpty { console.message("ferry: " + ("there are no sets" as Reason).shown) }
     }
 
-    /// Returns the sets that words mean: identifiers, their beginnings, or all.
+    /// Returns the sets that the words select: identifiers, their prefixes, or `all`.
     static func chosen(_ words: [String], among all: [FileSet]) throws(UsageError) -> [FileSet] {
         if words == ["all"] { return all }
         var chosen: [FileSet] = []

@@ -16,7 +16,7 @@ extension RemoteRun {
         if json {
             say(PageAddress(url: url))
         } else if let file = made.file, open(file) {
-            // Sandboxed browsers may be unable to read the file. The address may be shown, as a terminal is private
+            // Sandboxed browsers may be unable to read the file. The address may be shown, because a terminal is private
             // to its user.
             if width != nil { say(("If the page does not open, go to \(url) within a minute." as Reason).local) }
         } else {

@@ -13,7 +13,7 @@ package struct RemoteRun: Sendable {
     let width: Int?
     /// Asks a question on the terminal; `nil` without one.
     let confirm: (@Sendable (String) -> Bool)?
-    /// The session whose downloads are used, or `all`; `nil` for that of the command line and the page.
+    /// The session whose downloads are used, or `all`; `nil` for the session of the command line and the page.
     let session: String?
 
     package init(
@@ -42,7 +42,7 @@ package struct RemoteRun: Sendable {
         package var sort = "queue"
         package var isReversed = false
         package var limit: Int?
-        /// Whether only the names are printed, for the completions of a shell.
+        /// Whether to print only the names, for a shell's completions.
         package var areNames = false
 
         package init() {}
@@ -107,12 +107,12 @@ package struct RemoteRun: Sendable {
         return .done
     }
 
-    /// Returns the downloads that these words mean.
+    /// Returns the downloads that these words select.
     func pick(_ words: [String]) async throws(DownloadError) -> [ListedDownload] {
         words == ["all"] ? try await link.downloads(sessionQuery) : try await find(words)
     }
 
-    /// Returns the download that each of these words means.
+    /// Returns one download for each of these words.
     func find(_ words: [String]) async throws(DownloadError) -> [ListedDownload] {
         try await link.ask(
             .find, query: sessionQuery, json: SelectionBody(words: words), as: DownloadItems.self

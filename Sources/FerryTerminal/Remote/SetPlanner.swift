@@ -19,7 +19,7 @@ package enum SetPlanner {
         case downloads([String], RequestChange)
     }
 
-    /// Returns the plan: arguments with `=` are settings, those before them select downloads. Throws the first error.
+    /// Returns the plan: arguments with `=` are settings, the arguments before them select downloads. Throws the first error.
     ///
     /// - Parameters:
     ///   - headers: `K: V` or `@FILE`, to replace the previous headers.
@@ -73,7 +73,7 @@ package enum SetPlanner {
     /// A word `NAME=VALUE`.
     package typealias Pair = (name: String, value: String)
 
-    /// What values are read with.
+    /// What the values are parsed with.
     private struct Context: Sendable {
         let world: PlanningWorld
         let now: Date
@@ -81,7 +81,7 @@ package enum SetPlanner {
         let absolute: @Sendable (String) -> String
     }
 
-    /// What a name means in a change of the daemon's settings, or of a download.
+    /// The effect of a name in a change of the daemon's settings, or of a download.
     private struct Setting<Change>: Sendable {
         let name: String
         let apply: @Sendable (Pair, inout Change, Context) throws(UsageError) -> Void
@@ -145,7 +145,8 @@ package enum SetPlanner {
 
     package static var downloadNames: [String] { downloadSettings.map(\.name) }
 
-    /// Those of no option, or in other words than the option's; then the options whose property can be changed.
+    /// First the settings that no option has, or whose values differ from the option's; then the options whose property
+    /// can be changed.
     private static let downloadSettings: [Setting<RequestChange>] =
         [
             Setting("limit") { pair, change, _ throws(UsageError) in

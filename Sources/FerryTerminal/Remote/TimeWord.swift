@@ -43,7 +43,7 @@ package enum TimeWord {
             guard let rest = text.dropping(suffix: suffix) else { continue }
             (text, half) = (rest.trimmedText, hours)
         }
-        // `10pm` has no minutes, `10` alone is no time.
+        // `10pm` may omit the minutes; `10` by itself is not a time.
         guard
             let parts = numbers(
                 half == nil || text.utf8.contains(":") ? text : text + ":00", ":", digits: [1...2, 2...2])

@@ -11,8 +11,8 @@ import Synchronization
 
 /// Standard output and standard error, with the lines drawn in place at the bottom of the terminal.
 ///
-/// All writes go through this type, so that messages never land inside a bar. Output that cannot be written is
-/// dropped, as a download must not fail for it.
+/// All writes go through this type, so that messages never appear inside a bar. Output that cannot be written is dropped,
+/// because it must not make a download fail.
 package final class Console: Sendable {
     /// Writes bytes. Returns false if they cannot be written.
     package typealias Sink = @Sendable ([UInt8]) -> Bool
@@ -20,7 +20,7 @@ package final class Console: Sendable {
     private struct State {
         var area = LiveArea()
         var lines: [String] = []
-        /// The width for which they were drawn.
+        /// The terminal width at which they were drawn.
         var width = 0
         var isOutputOpen = true
         var isErrorOpen = true
@@ -53,11 +53,11 @@ package final class Console: Sendable {
         self.writer = writer
     }
 
-    /// Returns when all possible output is written, which may be never if a reader does not read.
+    /// Returns when all output is written. May never return if a reader does not read.
     package func drained() async { await writer?.drained() }
 
-    /// Waits until all output is written. Returns `code`, or that of a failed disk if the output of a command that prints
-    /// its result could not be written.
+    /// Waits until all output is written. Returns `code`, or the code of a failed disk if a command whose output is its
+    /// result could not write it.
     package func finished(_ code: ExitCode) async -> ExitCode {
         await drained()
         guard code == .done, let number = writer?.outputFailure else { return code }
@@ -66,7 +66,7 @@ package final class Console: Sendable {
         return .disk
     }
 
-    /// Writes transient text to standard output; dropped while the reader is far behind.
+    /// Writes transient text to standard output; drops it while the reader is far behind.
     package func passing(_ text: String) {
         if writer?.isBehind(1) != true { result(text) }
     }
@@ -80,8 +80,8 @@ package final class Console: Sendable {
     /// Writes to standard output: a path with its terminator, or a line of JSON.
     package func result(_ text: String) { result(text, output) }
 
-    /// Writes a line to standard output in a call of its own, so that it is not mixed with lines of other processes on
-    /// the same pipe (up to `PIPE_BUF` bytes).
+    /// Writes a line to standard output in its own call, so that it does not mix with the lines of other processes on the
+    /// same pipe (up to `PIPE_BUF` bytes).
     package func whole(_ text: String) { result(text, wholeOutput) }
 
     private func result(_ text: String, _ output: Sink) {
@@ -94,7 +94,7 @@ package final class Console: Sendable {
         }
     }
 
-    /// Replaces the drawn lines; an empty list erases them. Lines that are there already are not written again.
+    /// Replaces the drawn lines; an empty list erases them. Unchanged lines are not written again.
     package func draw(_ lines: [String]) {
         if !lines.isEmpty, writer?.isBehind(2) == true { return }
         write { state in

@@ -10,33 +10,33 @@ import Synchronization
 
 /// Runs a plan: submits its files to the manager, follows their events, reports them, and reacts to signals.
 ///
-///     submit ──► manager ──► events ──► follow ──► of an end: record, remove, report
+///     submit ──► manager ──► events ──► follow ──► at each end: record, remove, report
 ///         ▲                                                  │
 ///         └──────────────── one slot per end ◄───────────────┘
 ///
 /// The manager holds only a window of the list at a time, so memory does not grow with the list.
 ///
-/// Order of locks: the one of `order` is acquired before any mutex, and no two mutexes are held together.
+/// Order of locks: `order` is acquired before any mutex, and no two mutexes are held together.
 package final class GetRun: Sendable {
     private let plan: GetPlan
     private let manager: DownloadManager
     private let reporter: any RunReporting
-    /// The sync whose files these are.
+    /// The sync that the files belong to.
     private let sync: SetSync?
     /// The lines of `--results`; `nil` for none.
     private let results: ResultsLog?
     private let ledger = Mutex(Ledger())
-    /// The files that this run has found complete or completed.
+    /// The files that this run has completed or found complete.
     private let recent = Mutex(RecentPaths())
     private let start = ContinuousClock.now
     private let window: Mutex<SubmissionWindow>
-    /// Reads lists that must be waited for; `nil` if there are none.
+    /// Reads lists that are still being written to; `nil` if there are none.
     private let feed: ItemFeed?
     /// Notified when a slot is freed.
     private let freed = AsyncEvent()
-    /// What the manager was told last: whether the list may have entries of other hosts.
+    /// The last value passed to the manager: whether the list may have entries of other hosts.
     private let expectsOthers = Atomic(false)
-    /// Notified when entries were set aside, and there may be more.
+    /// Notified when entries have been set aside and more may follow.
     private let reading = AsyncEvent()
     /// Submitting and following exclude each other, so that a handle is registered before any event of its file is
     /// handled.
@@ -108,13 +108,13 @@ package final class GetRun: Sendable {
             await withTaskGroup(of: Void.self) { reports in
                 reports.addTask { await self.report() }
                 for await _ in end {}
-                // A stopping signal has already shut the manager down.
+                // A stop has already shut the manager down.
                 if !isStopping { await manager.shutdown() }
                 reports.cancelAll()
             }
             finishResults()
             summarize()
-            // Signals are still handled meanwhile, as the reader of standard output may be slow.
+            // Signals are still handled meanwhile, because the reader of standard output may be slow.
             await reporter.drained()
             group.cancelAll()
         }
@@ -123,11 +123,11 @@ package final class GetRun: Sendable {
 
     private func summarize() {
         reporter.clear()
-        // After a stop, most received bytes belong to unfinished files, so a total would mislead.
+        // After a stop, most received bytes belong to unfinished files, so a total would be misleading.
         guard !isStopping else { return }
         let ledger = ledger.withLock { $0 }
         reporter.summary(ledger.whole([]), receivedBytes: ledger.receivedBytes, elapsed: elapsed)
-        // The lines of a few are still on the screen.
+        // If few have failed, their lines are still on the screen.
         guard ledger.failedCount > PlainProgress.fewFiles, !ledger.failureText.isEmpty else { return }
         reporter.message(("failed, by reason: \(ledger.failureText)" as Reason).shown)
     }
@@ -140,7 +140,7 @@ package final class GetRun: Sendable {
         order.release()
     }
 
-    /// Submits the items of lists that are still written to, each as soon as it is there and a slot is free.
+    /// Submits the items of lists that are still being written to, each as soon as it has arrived and a slot is free.
     private func submit(from feed: ItemFeed) async {
         while !isStopping, !Task.isCancelled {
             let seen = freed.count
@@ -156,10 +156,10 @@ package final class GetRun: Sendable {
         }
     }
 
-    /// The number of entries that are read and set aside at a time; then events are followed.
+    /// The number of entries that are read and set aside before events are handled again.
     private static let mostAside = 256
 
-    /// Reads on while entries are set aside, and slots are free.
+    /// Continues reading while entries are set aside and slots are free.
     private func readAhead() async {
         while !isStopping, !Task.isCancelled {
             let seen = reading.count
@@ -168,7 +168,7 @@ package final class GetRun: Sendable {
         }
     }
 
-    /// Tells the manager whether the list may have entries of other hosts, for which slots are kept.
+    /// Updates whether the manager keeps slots for other hosts, because the list may have entries of them.
     private func expectOthers() {
         let mayHaveOthers = window.withLock { $0.mayHaveOthers }
         let isNews = expectsOthers.exchange(mayHaveOthers, ordering: .relaxed) != mayHaveOthers
@@ -221,7 +221,7 @@ package final class GetRun: Sendable {
         }
     }
 
-    /// Puts the part files of a directory first in the window.
+    /// Puts the part files of a directory at the front of the window.
     private func list(_ directory: String) async {
         do {
             let (parts, refused, halves) = try await manager.allPartFiles(in: directory)
@@ -237,7 +237,7 @@ package final class GetRun: Sendable {
         }
     }
 
-    /// Reports the failure of a request without a handle.
+    /// Reports the failure of a request that has no handle.
     private func fail(_ error: DownloadError, name: String) {
         ledger.withLock { $0.countFailed(error) }
         let error = plan.isOfSet ? SetAdvice.advised(error, repairs: plan.isOfRepair) : error
@@ -246,7 +246,7 @@ package final class GetRun: Sendable {
 
     private func checkEnd() { if ledger.withLock({ $0.isDone }) { endNow.finish() } }
 
-    /// Does what is left to be done for a file that has ended, and frees its slot.
+    /// Does the remaining work for a file that has ended, and frees its slot.
     private func settle(_ end: End) async {
         await end.finish()
         ledger.withLock { $0.settle() }
@@ -265,7 +265,7 @@ package final class GetRun: Sendable {
 
     private func report() async {
         guard let interval = reporter.interval else { return }
-        // Files that begin and end between two reports count too.
+        // Includes files that start and end between two reports.
         var meter = SpeedMeter(startingAt: .zero)
         var received: ByteCount = 0
         while (try? await Task.sleep(for: interval)) != nil {
@@ -284,7 +284,7 @@ package final class GetRun: Sendable {
 
     private var isStopping: Bool { ledger.withLock { $0.interruption != nil } }
 
-    /// Suspends the process as a shell job, with a clear screen. Returns when it is continued.
+    /// Suspends the process as a shell job, after clearing the drawn lines. Returns when it is continued.
     private func suspend() async {
         reporter.suspend()
         await reporter.drained()
@@ -311,7 +311,7 @@ package final class GetRun: Sendable {
 }
 
 extension GetRun {
-    /// What is left to be done for a file that has ended, beside those of other files.
+    /// The remaining work for a file that has ended. It does not wait for the work of other files.
     private struct End: Sendable {
         let host: String?
         let finish: @Sendable () async -> Void
@@ -337,9 +337,9 @@ extension GetRun {
             return End(host: entry.host) { [self, event] in
                 await sync?.completed(file)
                 await record(stored, entry.subject, attempts: entry.attempts, date: event.date)
-                // Entries of ended files are removed, as a list may be long.
+                // Entries of ended files are removed, because a list may be long.
                 try? await entry.download.remove()
-                // Of a set, only what is new is told.
+                // For a set, only new files are reported.
                 if sync == nil || !file.wasAlreadyComplete || plan.output.result == .json {
                     reporter.completed(
                         file, event: event, name: file.path.isEmpty ? entry.shownName : Paths.name(of: file.path),
@@ -374,11 +374,11 @@ extension GetRun {
             }
             reporter.happened(event, name: name)
         case .resumed(let offset, _, _):
-            // The name is in the journal, before any server has responded.
+            // The name is in the journal before any server has responded.
             let name = entry.name ?? entry.download.status.name
             ledger.withLock { ledger in
                 ledger.change(event.id) { entry in
-                    // Later ones are of bytes of this run.
+                    // Later offsets include bytes of this run.
                     if entry.name == nil { entry.offset = offset }
                     if !name.isEmpty { entry.name = name }
                 }
@@ -427,7 +427,8 @@ extension GetRun {
 
 /// Files that are named by their content: `--dedup`.
 extension GetRun {
-    /// The store of a request's file, and the name of the file there by its digest; `nil` for a file that has a name.
+    /// Returns the store of a request's file and the file's name by its digest; `nil` for a file that is not named by
+    /// content.
     private func place(
         of request: DownloadRequest
     ) -> (store: ContentStore, name: @Sendable (String) throws(DownloadError) -> String)? {
@@ -446,12 +447,13 @@ extension GetRun {
         )
     }
 
-    /// The request as it is submitted: the file of one that is named by its content is kept apart until it is complete.
+    /// Returns the request to submit: a file that is named by its content is staged until it is complete.
     private func submitted(_ request: DownloadRequest) -> DownloadRequest {
         place(of: request)?.store.staged(request) ?? request
     }
 
-    /// Ends a request whose content is there already, by the digest that the list gives. Returns false if it is not.
+    /// Ends a request whose content is already stored, according to the digest in the list. Returns false if it is not
+    /// stored.
     private func isStored(_ request: DownloadRequest, _ subject: ResultSubject?) async -> Bool {
         guard let (store, name) = place(of: request), let file = await store.file(with: request.checksum, name) else {
             return false
@@ -463,7 +465,7 @@ extension GetRun {
         return true
     }
 
-    /// Gives the completed file of an entry the name of its content.
+    /// Renames the completed file of an entry after its content.
     private func stored(_ file: FinishedDownload, _ entry: Entry) async throws(DownloadError) -> ContentStore.Stored {
         guard let (store, name) = place(of: entry.request) else {
             return ContentStore.Stored(file)
@@ -474,7 +476,7 @@ extension GetRun {
 
 /// The lines of `--results`.
 extension GetRun {
-    /// Goes on with the counts of earlier runs, and says so.
+    /// Continues the counts of earlier runs, and reports this.
     private func beginResults() async {
         guard let results else { return }
         if let notice = results.notice { reporter.message(notice.shown) }
@@ -488,7 +490,7 @@ extension GetRun {
         ledger.withLock { $0.note(.disk) }
     }
 
-    /// Reports that the plan has no item. A part of the hosts may well have none.
+    /// Reports that the plan has no items. For a part of the hosts, this is normal.
     private func reportEmpty() {
         let items = plan.items
         if let results, results.resumed?.last != nil {
@@ -505,7 +507,7 @@ extension GetRun {
         }
     }
 
-    /// Records that a request is taken from the plan. Returns what its result is about; `nil` without results.
+    /// Records that a request was taken from the plan. Returns the subject of its result; `nil` without results.
     private func take(_ request: DownloadRequest, _ place: ListPlace?, _ columns: JSONValue?) async -> ResultSubject? {
         guard let results else { return nil }
         if let place { await check(results.take(place)) }
@@ -513,7 +515,7 @@ extension GetRun {
             request: request, place: place, list: results.listNumber(of: place), columns: columns)
     }
 
-    /// Records the end of a completed file; `attempts`: `nil` if it was not requested.
+    /// Records the end of a completed file. `attempts` is `nil` if the file was not requested.
     private func record(_ stored: ContentStore.Stored, _ subject: ResultSubject?, attempts: Int?, date: Date) async {
         guard let results, let subject else { return }
         var line = ResultLine.completed(stored.file, subject, attempts: attempts, date)
@@ -521,7 +523,7 @@ extension GetRun {
             line = line.naming(stored)
             return await check(results.end(line, subject.place?.key, .completed))
         }
-        // Under this rule a file is kept only for the same bytes of the same URL.
+        // Under this rule, an existing file is kept only if it has the same bytes from the same URL.
         let isRepeated =
             subject.request.onConflict == .rename && subject.place != nil
             && !recent.withLock { $0.insert(stored.file.path) }
@@ -547,7 +549,7 @@ extension GetRun {
         await check(results.end(line, entry.place.key, .unusable))
     }
 
-    /// Stops the run if its results cannot be written: the next run would request again what this one has fetched.
+    /// Stops the run if its results cannot be written: the next run would request the files of this one again.
     private func check(_ reason: Reason?) async {
         guard let reason else { return }
         await stop(.disk) { reporter.error(failure(reason)) }

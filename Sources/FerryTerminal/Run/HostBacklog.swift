@@ -1,26 +1,26 @@
 import Ferry
 
-/// Entries that were read and not submitted, since their hosts have their share of the window: by host, in the order of
-/// the list.
+/// Entries that were read but not submitted because their hosts have used up their share of the window: by host, in the
+/// order of the list.
 ///
-/// Of a file of lines only the first entries are kept whole. Others are kept by their places, and read again at their turn, so
-/// that 100,000 entries of one host need little memory.
+/// Only the first entries of a file of lines are kept whole. Of the others, only the place is kept, and they are read again
+/// at their turn, so that 100,000 entries of one host need little memory.
 struct HostBacklog {
     enum Item {
         case place(ListPlace)
-        /// One of the first, an argument, or an entry of a document or of a list that is still written to.
+        /// One of the first entries, an argument, or an entry of a document or of a list that is still being written to.
         case whole(PlannedItems.Placed)
     }
 
     /// The maximum number of entries, beyond which hosts get more than their share.
     static let mostItems = 1 << 17
-    /// The number of entries that are kept whole although they could be read again; and the maximum of a list that is still
-    /// written to, of which another reader would have to wait for the writer.
+    /// The number of entries that are kept whole although they could be read again. Also the maximum for a list that is
+    /// still being written to, because another reader of it would have to wait for the writer.
     static let mostWhole = 1 << 12
 
     private let isFed: Bool
     private var items: [String: ArraySlice<Item>] = [:]
-    /// The hosts in the order in which they came.
+    /// The hosts in the order of arrival.
     private var order: [String] = []
     private(set) var count = 0
 
@@ -52,7 +52,7 @@ struct HostBacklog {
         return item
     }
 
-    /// Removes the first entry of the host that has waited for longest.
+    /// Removes the first entry of the host that has waited longest.
     mutating func takeAny() -> (host: String, item: Item)? {
         guard let host = order.first, let item = take(of: host) else { return nil }
         return (host, item)
@@ -60,6 +60,6 @@ struct HostBacklog {
 }
 
 extension ListPlace {
-    /// Whether the entry can be read again from its place: it is not one of a document.
+    /// Whether the entry can be read again from its place, which an entry of a document cannot.
     fileprivate var isOfLine: Bool { offset > 0 || line == 1 }
 }

@@ -1,11 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// Reads the items of lists that are still written to, on a thread of its own: a read waits for as long as the writer
-/// does.
+/// Reads the items of lists that are still being written to, on its own thread: a read waits as long as the writer does.
 final class ItemFeed: Sendable {
     private let queue = DispatchQueue(label: "ferry.list")
-    /// Locked by the queue alone.
+    /// Locked only by the queue.
     private let items: Mutex<PlannedItems.Iterator>
     private let waiting = Mutex<CheckedContinuation<PlannedItems.Placed?, Never>?>(nil)
 

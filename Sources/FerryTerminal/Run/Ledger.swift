@@ -5,17 +5,17 @@ import FerryCore
 package struct Ledger: Sendable {
     /// Submitted files that have not ended.
     private var open: [DownloadID: Entry] = [:]
-    /// The number of files that have ended and are not settled: what they leave is being written.
+    /// The number of files that have ended but are not settled: their results are still being written.
     private var unsettledCount = 0
     /// The order of submission; may contain files that have ended.
     private var order: [DownloadID] = []
-    /// The latest files to end, in two generations, so that memory does not grow with the run.
+    /// The files that ended last, in two generations, so that memory does not grow with the run.
     private var ended: Set<DownloadID> = []
     private var endedBefore: Set<DownloadID> = []
     private static let mostEnded = 10_000
-    /// Of files that have failed.
+    /// The codes of files that have failed.
     private var codes: Set<ExitCode> = []
-    /// Of errors that concern no file.
+    /// The codes of errors that concern no file.
     private var otherCodes: Set<ExitCode> = []
     package private(set) var finishedCount = 0
     package private(set) var failedCount = 0
@@ -34,10 +34,10 @@ package struct Ledger: Sendable {
 
     package init() {}
 
-    /// Whether all files have ended, and are settled.
+    /// Whether all files have ended and are settled.
     package var isDone: Bool { isSubmitted && open.isEmpty && unsettledCount == 0 }
     package var exitCode: ExitCode { interruption ?? ExitCode.combine(codes.union(otherCodes)) }
-    /// As ``exitCode``, of a run whose files may fail. A list that cannot be read to its end is none of them.
+    /// The ``exitCode`` of a run whose files may fail. A list that cannot be read to its end does not count as such a file.
     package var exitCodeAllowingFailures: ExitCode {
         interruption ?? ExitCode.combine(otherCodes.union(codes.map(\.allowingFailures)))
     }
@@ -84,7 +84,7 @@ package struct Ledger: Sendable {
         if order.count > 64, order.count > 2 * open.count { order.removeAll { open[$0] == nil } }
     }
 
-    /// Records that nothing is left to be done for a file that was closed.
+    /// Records that the remaining work for a closed file is done.
     package mutating func settle() { unsettledCount -= 1 }
 
     package mutating func countFinished(_ file: FinishedDownload) {
@@ -107,7 +107,7 @@ package struct Ledger: Sendable {
         failures[DownloadError.Code.invalidRequest.rawValue, default: 0] += 1
     }
 
-    /// How many files of this run have failed for each reason, the most first: `404: 12, timeout: 3`.
+    /// The number of files of this run that have failed for each reason, in descending order: `404: 12, timeout: 3`.
     package var failureText: String {
         failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key): \($0.value)" }.joined(
             separator: ", ")
@@ -155,16 +155,16 @@ package struct Entry: Sendable {
     package var download: Download
     /// The name from the server's response.
     package var name: String?
-    /// The bytes that were there before this run.
+    /// The bytes on disk before this run.
     package var offset: ByteCount = 0
-    /// When the server responded, or until then, when the manager received the request. Monotonic, since the start of
+    /// When the server responded or, before that, when the manager received the request. Monotonic, since the start of
     /// the run.
     package var startedAt: Duration
     /// The attempts of this run.
     package var attempts = 1
-    /// What its result is about; `nil` without results.
+    /// The subject of its result; `nil` without results.
     package let subject: ResultSubject?
-    /// As it was planned.
+    /// The planned request.
     package let request: DownloadRequest
 
     package init(

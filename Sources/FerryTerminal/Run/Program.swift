@@ -30,7 +30,7 @@ package enum Program {
         OpenFileLimit.raise()
     }
 
-    /// The end of a process whose arguments cannot be known: what it would do without them was not asked for.
+    /// Ends a process whose arguments cannot be read: anything it did without them might be unwanted.
     package static func withoutArguments() -> ExitCode {
         usage(UsageError("the arguments of the program cannot be read"), command: "", json: false)
     }
@@ -56,8 +56,7 @@ package enum Program {
         do throws(UsageError) { results = try ResultsLog.open(plan, console) } catch {
             return usage(error, command: "get", json: options.show.json)
         }
-        // Without a pipe for signals (no descriptors left) they end the process at once, which is safe but less
-        // graceful.
+        // Without a pipe for signals (no descriptors left), signals end the process at once, which is safe but less graceful.
         let watch = SignalWatch()
         let run = GetRun(
             plan, manager: DownloadManager(plan.configuration), reporter: reporter, results: results)
@@ -126,7 +125,7 @@ extension Program {
     /// - Parameters:
     ///   - command: The command's name, for usage errors.
     ///   - starts: Whether to start the daemon if it is not running.
-    ///   - session: The session whose downloads are used, or `all`; `nil` for that of the command line and the page.
+    ///   - session: The session whose downloads are used, or `all`; `nil` for the session of the command line and the page.
     package static func remote(
         _ command: String, json: Bool, starts: Bool = false, session: String? = nil,
         _ body: (RemoteRun) async throws -> ExitCode
@@ -164,7 +163,7 @@ extension Program {
     ///
     /// - Parameters:
     ///   - state: The default state directory.
-    ///   - downloads: The download directory to check if no daemon reports another one.
+    ///   - downloads: The download directory to check if no daemon reports its own.
     ///   - settings: The check of the daemon's settings.
     package static func doctor(
         state: String, downloads: String, settings check: DoctorCheck, json: Bool

@@ -1,8 +1,8 @@
-/// The paths of the files that ended last, each as a number of eight bytes: memory does not grow with the list.
+/// The paths of the files that ended last, each as an eight-byte hash, so that memory does not grow with the list.
 struct RecentPaths: Sendable {
     private static let most = 1 << 16
     private var known: Set<Int> = []
-    /// In the order of their addition, from ``oldest`` on round the ring.
+    /// A ring in order of insertion that begins at ``oldest``.
     private var ring: [Int] = []
     private var oldest = 0
 

@@ -12,7 +12,7 @@ import Synchronization
 package protocol RunReporting: Sendable {
     /// The interval of ``tick(_:whole:elapsed:date:)``; `nil` for none.
     var interval: Duration? { get }
-    /// Begins to show the progress of a file that no event tells of.
+    /// Starts to show the progress of a file for which there is no event.
     func began(_ id: DownloadID)
     /// Reports an event that does not end the file.
     func happened(_ event: DownloadEvent, name: String)
@@ -55,9 +55,9 @@ package final class Reporter: RunReporting {
         var plain = PlainProgress()
         /// The files with progress output, and the time of their last line.
         var live: [DownloadID: Duration?] = [:]
-        /// What was suggested after failures: said once, it holds for a hundred files of a list.
+        /// The suggestions that were printed after failures. Each is printed once, even if a hundred files of a list fail.
         var suggested: Set<ErrorPhrase.Key> = []
-        /// What was last reported as the limit of a file.
+        /// The last reported bottleneck of each file.
         var limits: [DownloadID: Bottleneck] = [:]
     }
 
@@ -88,7 +88,7 @@ package final class Reporter: RunReporting {
     package func began(_ id: DownloadID) { _ = state.withLock { $0.live.updateValue(nil, forKey: id) } }
 
     package func happened(_ event: DownloadEvent, name: String) {
-        // After a break the reason of the break says enough.
+        // After an interruption, its reason is enough.
         var goesOn = false
         switch event.kind {
         case .started, .resumed:

@@ -3,10 +3,10 @@ import FerryCore
 
 /// The items not yet submitted, and the free slots of the manager.
 ///
-/// Of one host only a share of the window is submitted while the list may have others: its further entries are set aside,
-/// so that a list that is sorted by host still keeps several hosts busy.
+/// While the list may have entries of other hosts, each host gets only a share of the window. Its further entries are set
+/// aside, so that a list that is sorted by host still keeps several hosts busy.
 ///
-/// A class, since copies of all that the iterators hold would be large.
+/// A class, because copies of the iterators' state would be large.
 final class SubmissionWindow {
     enum Next {
         case request(DownloadRequest, ListPlace?, columns: JSONValue?)
@@ -22,9 +22,9 @@ final class SubmissionWindow {
     enum Source {
         /// The iterator.
         case items
-        /// The ``ItemFeed``: it has given nothing since the last item was taken.
+        /// The ``ItemFeed``, which has returned nothing since the last item was taken.
         case empty
-        /// The ``ItemFeed``: it has given this item, or the end.
+        /// The ``ItemFeed``, which has returned this item, or `nil` at the end.
         case given(PlannedItems.Placed?)
         /// There is no further item.
         case over
@@ -32,20 +32,20 @@ final class SubmissionWindow {
 
     private var freePlaces: Int
     private var items: PlannedItems.Iterator
-    /// The entries of one host that are submitted while others are read.
+    /// The maximum number of submitted entries per host while entries of other hosts are read.
     private let share: Int
     var source: Source
     /// The part files of a directory that are not yet submitted, and their request.
     var parts: ArraySlice<String> = []
     var template: DownloadRequest?
-    /// Whether there was no item yet.
+    /// Whether there has been no item so far.
     private(set) var isEmpty = true
     /// The submitted entries of each host that have not ended.
     private var open: [String: Int] = [:]
     private var backlog: HostBacklog
-    /// Hosts whose entries are set aside, and which have less than their share.
+    /// Hosts that have entries set aside and use less than their share.
     private var ready: ArraySlice<String> = []
-    /// Reads entries that were set aside again.
+    /// Rereads entries that were set aside.
     private var reopener: PlannedItems.Iterator
 
     init(places: Int, share: Int, items: PlannedItems.Iterator, isFed: Bool) {
@@ -54,15 +54,15 @@ final class SubmissionWindow {
         backlog = HostBacklog(isFed: isFed)
     }
 
-    /// Whether the feed must give an item.
+    /// Whether the feed must be asked for an item.
     var needsItem: Bool {
         if case .empty = source { freePlaces > 0 && parts.isEmpty && !backlog.isFull } else { false }
     }
 
-    /// Whether entries of other hosts may be read soon: not those of a list that is still written to.
+    /// Whether entries of other hosts may be read soon. Always false for a list that is still being written to.
     var mayHaveOthers: Bool { if case .items = source { !backlog.isFull } else { false } }
 
-    /// Frees the place of a request that has ended.
+    /// Frees the slot of a request that has ended.
     func free(_ host: String?) {
         freePlaces += 1
         guard let host, let count = open[host] else { return }
@@ -70,7 +70,7 @@ final class SubmissionWindow {
         if backlog.has(host) { ready.append(host) }
     }
 
-    /// Returns the next item; `nil` if no slot is free, or if the feed has given none.
+    /// Returns the next item; `nil` if no slot is free, or if the feed has returned no item yet.
     func take() -> Next? {
         guard freePlaces > 0 else { return nil }
         if let part = parts.popFirst(), var request = template {
@@ -91,7 +91,7 @@ final class SubmissionWindow {
         case .empty: return nil
         case .given(let item): (next, source) = (item, item == nil ? .over : .empty)
         }
-        // Nobody else is known: the rest is theirs.
+        // No other host is waiting, so the remaining slots go to these entries.
         if next == nil, let (host, item) = backlog.takeAny() { return self.next(item, of: host) }
         return next.map { self.next($0) } ?? .end
     }
@@ -119,7 +119,7 @@ final class SubmissionWindow {
             case .whole(let placed): placed
             case .place(let place): reopener.reopened(place)
             }
-        // Else the list was changed meanwhile, and no longer has the entry.
+        // The list has changed meanwhile, and no longer has the entry.
         guard let placed else { return .aside(nil) }
         switch placed.item {
         case .request(let request): return submit(request, placed)
@@ -136,6 +136,6 @@ final class SubmissionWindow {
 }
 
 extension DownloadRequest {
-    /// The host that the download begins with.
+    /// The host of the first source.
     var host: String? { sources.first?.host }
 }

@@ -1,10 +1,11 @@
 import FerryCore
 
-/// The suggestions of `ferry sync`, `ferry verify` and `ferry repair`, in place of those that name options of `ferry get`. Pure.
+/// The suggestions of `ferry sync`, `ferry verify` and `ferry repair`, in place of suggestions that name options of
+/// `ferry get`. Pure.
 enum SetAdvice {
     /// Returns the error with a suggestion that these commands can follow.
     ///
-    /// - Parameter repairs: Whether the command is `ferry repair`, which never takes another file than the recorded one.
+    /// - Parameter repairs: Whether the command is `ferry repair`, which never accepts a file other than the recorded one.
     static func advised(_ error: DownloadError, repairs: Bool = false) -> DownloadError {
         switch error.suggestionPhrase?.key {
         case .waitForOther?: error.suggesting(ErrorPhrase(.waitForSync))

@@ -26,8 +26,8 @@ package enum SyncText {
         return lines + (sorted.count > most ? [("and \(sorted.count - most) more" as Reason).shown] : [])
     }
 
-    /// Returns a line for each file that is not complete, with what can be done about those that were never requested: of
-    /// the others it was said when they failed.
+    /// Returns a line for each incomplete file. A file that was never requested gets a suggestion; a file that failed got
+    /// one when it failed.
     package static func lines(incomplete report: SyncReport, isVerbose: Bool) -> [String] {
         var said: Set<ErrorPhrase.Key> = []
         return report.incomplete.prefix(isVerbose ? .max : mostPaths).map { path in
@@ -43,8 +43,8 @@ package enum SyncText {
     }
 
     /// - Parameters:
-    ///   - backup: Where the deleted files are kept; `nil` if they are not.
-    ///   - isOfDirectory: Whether the files are stored and not fetched. Default false.
+    ///   - backup: The directory of the deleted files; `nil` if they are not kept.
+    ///   - isOfDirectory: Whether the files are uploaded from a directory instead of downloaded. Default false.
     package static func lines(
         _ report: SyncReport, keptIn backup: String? = nil, isOfDirectory: Bool = false, isVerbose: Bool
     ) -> [String] {
@@ -81,7 +81,7 @@ package enum SyncText {
 package enum PreviewText {
     /// Returns the line of one file.
     ///
-    /// - Parameter isOfDirectory: Whether the files are stored and not fetched. Default false.
+    /// - Parameter isOfDirectory: Whether the files are uploaded from a directory instead of downloaded. Default false.
     package static func line(_ file: PreviewedFile, isOfDirectory: Bool = false) -> String {
         let name = file.path + (file.totalBytes.map { " (\(ByteText.size($0)))" } ?? "")
         let text: Reason =
@@ -109,7 +109,7 @@ package enum PreviewText {
         return text.local
     }
 
-    /// Returns the line of all files.
+    /// Returns the line for all files.
     package static func summary(_ preview: SyncPreview) -> String {
         let (known, unknown) = (ByteText.size(preview.fetchedBytes), preview.unknownSizes)
         let fetched = preview.count(.fetch)
@@ -170,7 +170,7 @@ final class VerifySum: Sendable {
         }
     }
 
-    /// Returns the other users who recorded digests of the files, sorted, and forgets them.
+    /// Returns the other users that recorded digests of the files, sorted, and forgets them.
     func takeUsers() -> [UInt32] {
         state.withLock { state in
             defer { state.users = [] }
@@ -182,7 +182,7 @@ final class VerifySum: Sendable {
         let counts = state.withLock { $0.counts }
         let intact = counts["intact"] ?? 0
         let extra = counts["extra"] ?? 0
-        // Without a record nothing says whether they are.
+        // Without a record, it is unknown whether they are intact.
         let unknown = counts["unknown"] ?? 0
         let others = counts.values.reduce(0, +) - intact - extra - unknown
         let text: Reason = intact == 1 ? "1 file intact, \(others) not" : "\(intact) files intact, \(others) not"

@@ -28,9 +28,9 @@ struct SyncPlanner: Sendable {
         return plan
     }
 
-    /// What every file is requested with; credentials are asked for last.
+    /// Returns the request that all others are made from. Prompts for credentials last.
     ///
-    /// - Parameter url: A URL of the server that the credentials are for; `nil` if none is known, so that `--user` must name
+    /// - Parameter url: A URL on the server that receives the credentials; `nil` if none is known, so that `--user` must name
     ///   the server.
     func template(for url: DownloadURL?) throws(UsageError) -> DownloadRequest {
         let planner = RequestPlanner(
@@ -49,7 +49,7 @@ struct SyncPlanner: Sendable {
         return SecretGrant.ofSet(request, credentials: credentials, headers: headers.secrets, server: server)
     }
 
-    /// Returns where the set is kept, with absolute paths.
+    /// Returns the location of the set, with absolute paths.
     func destination(_ arguments: SyncArguments) throws(UsageError) -> SyncDestination {
         guard let prefix = try UploadTarget.prefix(arguments.destination) else {
             guard arguments.staging == nil else { throw UsageError("--staging goes with s3://… as the destination") }
@@ -69,7 +69,7 @@ struct SyncPlanner: Sendable {
         if let depth = arguments.depth, depth < 0 { throw UsageError("--depth needs a number of 0 or more") }
         sync.maxDepth = arguments.depth
         sync.base = try arguments.base.map { text throws(UsageError) in
-            // The last name of a base is a directory's.
+            // The last component of a base URL is a directory.
             try Self.url(text.utf8.hasSuffix("/") ? text : text + "/")
         }
         (sync.safeNames, sync.trustsListing) = (arguments.safeNames, arguments.trustListing)
@@ -153,15 +153,15 @@ struct SyncPlanner: Sendable {
         }
     }
 
-    /// Returns the set that the daemon is to keep: with absolute paths, and without options of a request, as the daemon has
-    /// its own settings and keeps no credentials.
+    /// Returns the set for the daemon, with absolute paths. Throws for options of a request, because the daemon has its
+    /// own settings and stores no credentials.
     func daemonSet(_ arguments: SyncArguments, standard: GetOptions) throws(UsageError) -> NewSet {
         if arguments.dryRun { throw UsageError("--dry-run and --daemon cannot be used together") }
         let (source, options) = try source(arguments)
         let plain = SyncPlanner(
             standard, standard.request, standard.trust, standard.run, standard.show, world: world)
         var request = options.request
-        // The rule is that of the set.
+        // The rule belongs to the set.
         let usualRequest = try plain.template(for: nil)
         request.onConflict = usualRequest.onConflict
         if request != usualRequest { throw Self.refuse("an option of requests") }

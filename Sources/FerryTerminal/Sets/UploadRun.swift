@@ -8,10 +8,10 @@ import Synchronization
     import struct Foundation.Date
 #endif
 
-/// Stores the files of a directory for `ferry sync`: shows their progress, reports each end, and reacts to signals, as ``GetRun``
-/// does for downloads.
+/// Uploads the files of a directory for `ferry sync`: shows their progress, reports each end, and reacts to signals, as
+/// ``GetRun`` does for downloads.
 final class UploadRun: Sendable {
-    /// A file that is being stored.
+    /// A file that is being uploaded.
     private struct Running {
         let id = DownloadID.make()
         let path: String
@@ -27,7 +27,7 @@ final class UploadRun: Sendable {
         /// By the bytes of the path: canonically equivalent names are different files.
         var running: [[UInt8]: Running] = [:]
         var begunCount = 0
-        /// The bytes that were sent, also of files that have failed.
+        /// The bytes that were sent, including those of files that have failed.
         var sentBytes: ByteCount = 0
     }
 
@@ -79,7 +79,7 @@ final class UploadRun: Sendable {
         }
     }
 
-    /// Stores the files until all have ended, or the run is stopped.
+    /// Uploads the files until all have ended or the run is stopped.
     private func store() async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.sync.upload { self.happened($0, $1) } }
@@ -120,7 +120,7 @@ final class UploadRun: Sendable {
         case .stored(let file): stored(file, upload, at: now)
         case .failed(let error):
             let running = state.withLock { $0.running.removeValue(forKey: Array(upload.path.utf8)) }
-            // What the stop has ended goes on with the next run.
+            // The next run resumes what the stop has ended.
             guard !isStopping else { return }
             state.withLock { $0.ledger.countFailed(error) }
             reporter.failed(
@@ -134,7 +134,7 @@ final class UploadRun: Sendable {
             let running = state.running.removeValue(forKey: Array(upload.path.utf8))
             return (running, state.ledger.expectedCount <= PlainProgress.fewFiles)
         }
-        // Of a set, only what is new is told.
+        // For a set, only new files are reported.
         guard let running, !file.wasAlreadyComplete || plan.output.result == .json else { return }
         reporter.completed(
             file, event: DownloadEvent(id: running.id, date: Date(), kind: .completed(file)),

@@ -1,16 +1,16 @@
 import FerryCore
 
-/// The help of a command in Chinese, made of the English help.
+/// The help of a command in Chinese, translated from the English help.
 package struct HelpText: Sendable, Hashable {
     /// The help, with line breaks.
     package private(set) var text = ""
-    /// Texts without a Chinese form, which remain English.
+    /// Texts without a translation, which remain English.
     package private(set) var untranslated: [String] = []
 
     /// The column of explanations, in ArgumentParser's layout.
     private static let indent = 26
 
-    /// Returns an explanation beside its label, or below one that is too long, in lines of so many columns.
+    /// Returns an explanation beside its label, or below a label that is too long, in lines of at most `columns` columns.
     static func row(_ label: String, _ explanation: String, columns: Int) -> String {
         let label = "  " + label
         let gap = indent - label.utf8.count
@@ -20,10 +20,10 @@ package struct HelpText: Sendable, Hashable {
             : broken(label, hanging: 2, columns) + broken(margin + explanation, hanging: indent, columns)
     }
 
-    /// Translates a help.
+    /// Translates a help text.
     ///
     /// - Parameters:
-    ///   - english: The help as ArgumentParser prints it with so many columns that it breaks no line.
+    ///   - english: The help that ArgumentParser prints if it has enough columns to break no line.
     ///   - columns: The width of the lines.
     package init(_ english: String, columns: Int) {
         // Examples and usages are commands, up to the next empty line.
@@ -33,7 +33,7 @@ package struct HelpText: Sendable, Hashable {
             if let title {
                 isCommands = title == "USAGE" || title == "EXAMPLES"
                 let text = isCommands ? String(rest) : translate(rest)
-                // A title and its colon are as wide as the indent of further usages.
+                // A title and its colon are as wide as the indent of further usage lines.
                 let gap = isCommands && !text.isEmpty ? " " : ""
                 add("\(translate(title))：\(gap)\(text)", hanging: isCommands ? 7 : 0, columns)
             } else if isCommands || line.isEmpty {
@@ -46,7 +46,7 @@ package struct HelpText: Sendable, Hashable {
         }
     }
 
-    /// The title in capitals that a line begins with, and the rest of the line.
+    /// Returns the title in capitals at the beginning of a line, and the rest of the line.
     private static func title(of line: Substring) -> (Substring?, Substring) {
         guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return (nil, line) }
         let title = line[..<colon]
@@ -54,7 +54,7 @@ package struct HelpText: Sendable, Hashable {
         return (title, line[colon...].dropFirst().drop { $0 == " " })
     }
 
-    /// The option, subcommand or exit code that a line begins with, with its blanks, and the explanation.
+    /// Returns the option, subcommand or exit code at the beginning of a line, with its spaces, and the explanation.
     private static func label(of line: Substring) -> (String, Substring) {
         guard line.utf8.hasPrefix("  ") else { return ("", line) }
         let number = line.prefix { $0 == " " || $0.isNumber }
@@ -86,7 +86,7 @@ package struct HelpText: Sendable, Hashable {
         text += Self.broken(line, hanging: hanging, columns)
     }
 
-    /// Returns a line with its end, broken where it is full: at blanks, and beside Chinese characters.
+    /// Returns a line with its line feed, wrapped where it is full: at spaces, and beside Chinese characters.
     static func broken(_ line: String, hanging: Int, _ columns: Int) -> String {
         var text = ""
         let indent = String(repeating: " ", count: hanging)
@@ -100,7 +100,7 @@ package struct HelpText: Sendable, Hashable {
             if let first = word.first, !isChinese(first), first != " " {
                 while let next = rest.first, next != " ", !isChinese(next) { word.append(rest.removeFirst()) }
             }
-            // No line begins with a mark that ends something.
+            // No line begins with closing punctuation.
             while let next = rest.first, "，。；：、）".contains(next) { word.append(rest.removeFirst()) }
             let added = DisplayWidth.columns(of: word)
             if width + added > columns, current.contains(where: { $0 != " " }) {

@@ -40,18 +40,18 @@ package struct LocalTime: Sendable, Hashable {
 
     package init(day: CivilDate, second: Int) { (self.day, self.second) = (day, second) }
 
-    /// What the clock shows at a moment.
+    /// Creates the local time at a moment.
     package init(_ date: Date, in zone: LocalZone) {
         let seconds = date.wholeSeconds + zone.offset(date)
         second = (seconds % 86_400 + 86_400) % 86_400
         day = CivilDate(dayNumber: (seconds - second) / 86_400)
     }
 
-    /// The first moment at which the clock shows this time. A time that the clock skips, in spring, counts as that much
-    /// later: 2:30 is 3:30.
+    /// Returns the first moment at which the clock shows this time. A time that the clock skips, in spring, is moved
+    /// forward by the length of the gap: 2:30 becomes 3:30.
     package func date(in zone: LocalZone) -> Date {
         let seconds = Double(day.dayNumber * 86_400 + second)
-        /// The moment, if the offset is that of a day earlier or later.
+        /// Returns the moment, assuming the offset of a day earlier or later.
         func moment(_ days: Double) -> Date {
             let near = Date(timeIntervalSince1970: seconds + days * 86_400)
             return Date(timeIntervalSince1970: seconds - Double(zone.offset(near)))
@@ -81,7 +81,7 @@ package struct LocalTime: Sendable, Hashable {
         return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }
 
-    /// The time for people: in the time zone of the user, to the second, as `2026-12-24 22:30:05`.
+    /// Returns the time for people: in the user's time zone, to the second, as `2026-12-24 22:30:05`.
     package static func text(_ date: Date) -> String { LocalTime(date, in: .current).text }
 }
 

@@ -73,7 +73,7 @@ package struct TerminalSize: Sendable, Hashable {
         isatty(descriptor) == 1 && environment["TERM"] != "dumb"
     }
 
-    /// Whether this process may draw on its terminal, as a background job may not.
+    /// Whether this process may draw on its terminal, which a background job may not.
     package static func isForeground(_ descriptor: Int32) -> Bool {
         let group = tcgetpgrp(descriptor)
         return group < 0 || group == getpgrp()

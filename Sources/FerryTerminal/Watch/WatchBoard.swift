@@ -4,9 +4,9 @@ import FerryCore
 
 /// The state of `ferry watch`: processes events and keys. Pure.
 ///
-/// An event costs the same in a list of any length: counts and the set of running downloads follow each event, and the rows
-/// are found once for each picture (``settle()``), by what is kept of each download for that alone (`Mark`). A letter of a
-/// search looks at names only.
+/// The cost of an event does not depend on the length of the list: counts and the set of running downloads are updated at
+/// each event, and the rows are determined once per frame (``settle()``), from a small record of each download (`Mark`).
+/// Another letter of a search only compares names.
 package struct WatchBoard: Sendable {
     /// A request to the daemon that results from a key.
     package enum Order: Sendable, Hashable {
@@ -21,22 +21,22 @@ package struct WatchBoard: Sendable {
     /// The downloads that are shown; `nil` for all.
     package var only: Set<DownloadID>? { didSet { recount() } }
     private var downloads: [DownloadID: Entry] = [:]
-    /// The list, with identifiers of downloads that have left it since ``settle()``.
+    /// The list, including identifiers of downloads that have left it since ``settle()``.
     private var order: [DownloadID] = []
-    /// The numbers of shown downloads, by group.
+    /// The number of shown downloads in each group.
     private var counted = Array(repeating: 0, count: Group.allCases.count)
     private var running: Set<DownloadID> = []
-    /// What finding rows looks at, of every download. Entries are large, and a look at one copies it.
+    /// The fields of every download that determine the rows. Entries are large, and reading one copies it.
     private var marks: [DownloadID: Mark] = [:]
-    /// The rows without a search, as ``settle()`` found them; `nil` once an event may have changed which they are.
+    /// The rows without a search, as of ``settle()``; `nil` once an event may have changed the set of rows.
     private var unsearched: [(id: DownloadID, name: String)]?
-    /// The rows; `nil` once an event or the search may have changed which they are.
+    /// The rows; `nil` once an event or the search may have changed the set of rows.
     private var settled: [DownloadID]?
-    /// The download that the user chose; it is selected while it has a row.
+    /// The download that the user selected; it stays selected while it has a row.
     private var choice: DownloadID?
-    /// Downloads that have left while the list is being read, by position of the daemon's log; `nil` at other times.
+    /// Downloads that were removed while the list is being read, with the position in the daemon's log; `nil` at other times.
     private var gone: [DownloadID: UInt64]?
-    /// The position of the daemon's log that the list is as new as.
+    /// The position in the daemon's log up to which the list is current.
     private var asOf: UInt64 = 0
     /// The key that deletes data and must be pressed again, and its download.
     package struct Question: Sendable, Hashable {
@@ -46,18 +46,18 @@ package struct WatchBoard: Sendable {
     private var asked: Question?
     /// Only downloads with this text in their names are shown.
     package private(set) var search = ""
-    /// Whether a search has begun, also before its first letter.
+    /// Whether a search has begun, even if it has no letter yet.
     package private(set) var isSearching = false
-    /// The speed of all downloads of the session, as the last event has it; `nil` before the first one.
+    /// The speed of all downloads of the session in the last event; `nil` before the first one.
     private var wholeSpeed: Double?
-    /// The number of listed downloads; `nil` until the list has been read or its beginning has come.
+    /// The number of listed downloads; `nil` until the list, or the beginning of it, has been read.
     private var total: Int?
     /// The daemon's rate limit in bytes per second.
     package private(set) var limit: ByteCount?
     package var network = NetworkStatus(isOnline: true, isMetered: false, isConstrained: false)
     /// Whether the daemon does not respond.
     package var isLost = false
-    /// Whether the list must be read again, as its order or more has changed.
+    /// Whether the list must be read again, for example because its order has changed.
     package private(set) var isStale = false
     /// Whether only the beginning of the list is known.
     package private(set) var isIncomplete = false
@@ -67,17 +67,17 @@ package struct WatchBoard: Sendable {
     private struct Entry {
         var listed: ListedDownload
         var group: Group
-        /// Where it stands in the list.
+        /// The position in the list.
         var place: Int
     }
 
     private struct Mark {
         var group: Group
-        /// In small letters.
+        /// In lower case.
         var name: String
     }
 
-    /// What is counted together; the first four have rows, in this order.
+    /// Downloads that are counted together. The first four groups have rows, in this order.
     private enum Group: Int, CaseIterable {
         case running, waiting, paused, failed, completed, cancelled
 
@@ -98,18 +98,18 @@ package struct WatchBoard: Sendable {
 
     // MARK: Events
 
-    /// The list is being read, until ``finishReading(_:asOf:)``.
+    /// Starts reading the list, until ``finishReading(_:asOf:)``.
     package mutating func beginReading() {
         isStale = false
         gone = [:]
     }
 
-    /// Replaces the list by what was read since ``beginReading()``, except where an event has told something newer. With
-    /// `nil` it could not be read, and is to be read again.
+    /// Replaces the list with what was read since ``beginReading()``, except where an event was newer. If it is `nil`, the
+    /// list could not be read, and must be read again.
     ///
-    /// - Parameter position: The position of the daemon's log that the items are as new as.
+    /// - Parameter position: The position in the daemon's log up to which the items are current.
     package mutating func finishReading(_ items: [ListedDownload]?, asOf position: UInt64) {
-        // Meanwhile a snapshot has begun another list.
+        // A snapshot has replaced the list meanwhile.
         guard let gone else { return }
         self.gone = nil
         guard let items else { return isStale = true }
@@ -126,7 +126,7 @@ package struct WatchBoard: Sendable {
 
     /// Replaces the list.
     ///
-    /// - Parameter position: The position of the daemon's log that the items are as new as.
+    /// - Parameter position: The position in the daemon's log up to which the items are current.
     package mutating func fill(_ items: [ListedDownload], asOf position: UInt64 = 0) {
         (downloads, marks, order, asOf) = ([:], [:], [], position)
         (isIncomplete, total) = (false, items.count)
@@ -135,7 +135,7 @@ package struct WatchBoard: Sendable {
         isStale = false
     }
 
-    /// Takes an event of the stream.
+    /// Processes an event of the stream.
     package mutating func take(_ event: StreamEvent) {
         switch event {
         case .state(let download):
@@ -143,7 +143,7 @@ package struct WatchBoard: Sendable {
             put(download)
         case .progress(let batch, let speed):
             wholeSpeed = speed
-            // Only for running downloads: the progress of a stopped one may be older than its state.
+            // Only for running downloads: the progress of a stopped download may be older than its state.
             for one in batch {
                 let id = DownloadID(rawValue: one.id)
                 if downloads[id]?.group == .running { downloads[id]?.listed.status.progress = one.progress }
@@ -178,7 +178,7 @@ package struct WatchBoard: Sendable {
             downloads[download.id]?.group = group
             count(old, -1)
         } else {
-            // One that has left and comes back must not stand in the list twice.
+            // A download that was removed and is added again must not be in the list twice.
             if order.count > downloads.count { order.removeAll { downloads[$0] == nil } }
             downloads[download.id] = Entry(
                 listed: download, group: group, place: (order.last.flatMap { downloads[$0]?.place } ?? -1) + 1)
@@ -205,7 +205,7 @@ package struct WatchBoard: Sendable {
         changeRows()
     }
 
-    /// Finds the rows, once for all events since the last time. Without it, each question for them does.
+    /// Determines the rows once for all events since the last call. Without it, each access to the rows does.
     package mutating func settle() {
         if settled != nil { return }
         if unsearched == nil {
@@ -226,8 +226,8 @@ package struct WatchBoard: Sendable {
         running.compactMap { downloads[$0] }.sorted { $0.place < $1.place }.map(\.listed)
     }
 
-    /// The downloads that are searched for and not completed or cancelled: running, waiting, paused, then failed ones, each in the
-    /// order of the list.
+    /// The downloads that match the search and are not completed or cancelled: running, waiting, paused, then failed
+    /// ones, each in the order of the list.
     package var rows: [DownloadID] {
         if let settled { return settled }
         let (all, wanted) = (unsearched ?? allRows, search.lowercased())
@@ -248,10 +248,10 @@ package struct WatchBoard: Sendable {
         return search.isEmpty || mark.name.utf8.contains(search.lowercased())
     }
 
-    /// The download that keys apply to: the chosen one, or the first if that has no row any more.
+    /// The download that keys apply to: the selected one, or the first if the selected one no longer has a row.
     package var selected: DownloadID? { hasRow(choice) ? choice : rows.first }
 
-    /// The question that waits for the key again, while its download is selected.
+    /// The question that waits for a second press, while its download is selected.
     package var question: Question? { asked?.id == selected ? asked : nil }
 
     /// The total speed in bytes per second.
@@ -263,8 +263,8 @@ package struct WatchBoard: Sendable {
         }
     }
 
-    /// The number of downloads by state, without zeros: `2 running`, `1 waiting`. How far the list has been read while only
-    /// its beginning is known, as the counts would be too small.
+    /// The number of downloads by state, without zeros: `2 running`, `1 waiting`. While only the beginning of the list is
+    /// known, the counts would be too small, so this is the progress of reading it.
     package var counts: [String] {
         guard let total else { return [("reading the list" as Reason).local] }
         if isIncomplete { return [("reading the list: \(downloads.count) of \(total)" as Reason).local] }
@@ -276,7 +276,7 @@ package struct WatchBoard: Sendable {
         return words.isEmpty ? [("no downloads" as Reason).local] : words
     }
 
-    /// How many of ``counts`` are of downloads that have no rows, the last ones.
+    /// How many of ``counts``, at the end, count downloads without rows.
     package var endedCounts: Int {
         Group.allCases.count { !$0.hasRows && counted[$0.rawValue] > 0 }
     }
@@ -319,7 +319,7 @@ package struct WatchBoard: Sendable {
         return nil
     }
 
-    /// The rows of a page key.
+    /// The number of rows that a page key moves.
     private static let page = 10
 
     private func chosen(_ action: DownloadAction) -> DownloadID? {
@@ -337,7 +337,7 @@ package struct WatchBoard: Sendable {
 }
 
 extension ListedDownload {
-    /// Whether this was told before the other, of the same download.
+    /// Whether this state of a download is older than another.
     fileprivate func isOlder(than other: ListedDownload) -> Bool { self.asOf ?? 0 < other.asOf ?? 0 }
 }
 

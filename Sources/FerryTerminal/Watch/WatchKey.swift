@@ -1,9 +1,9 @@
 /// A key of `ferry watch`.
 package enum WatchKey: Sendable, Hashable {
     case up, down, pageUp, pageDown, first, last, pause, resume, cancel, remove, faster, slower, quit
-    /// The text of a search so far, empty at its beginning; `nil` after Esc, and after Return without a text.
+    /// The text of a search so far, empty at its beginning; `nil` after Esc, and after Return without text.
     case search(String?)
-    /// Any other key; withdraws a pending question.
+    /// Any other key, which withdraws a pending question.
     case other
 }
 

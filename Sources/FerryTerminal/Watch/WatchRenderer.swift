@@ -23,11 +23,11 @@ package struct WatchRenderer: Sendable {
         self.usesColor = usesColor
     }
 
-    /// - Parameter hasKeys: Whether keys are read, so that their help line is shown.
+    /// - Parameter hasKeys: Whether keys are read, so that a line of help for them is shown.
     package func lines(_ board: WatchBoard, now: Date, hasKeys: Bool) -> [String] {
         let bars = BarRenderer(width: width - 2, height: height, usesColor: usesColor)
         let all = board.rows
-        // A download is worth more than the lines below it.
+        // In a small terminal, downloads take precedence over the lines below them.
         let hasHelp = hasKeys && height > 3
         let room = max(1, height - 2 - (hasHelp ? 1 : 0))
         let chosen = board.selected
@@ -52,8 +52,8 @@ package struct WatchRenderer: Sendable {
         return lines
     }
 
-    /// Why the download does not run; `nil` where the row's own words say all. The next attempt, or what the user can do,
-    /// comes first, as the end of a long sentence is cut.
+    /// Returns why the download does not run; `nil` if the row's own words are enough. Begins with the next attempt, or
+    /// with what the user can do, because the end of a long sentence is cut off.
     private func reason(_ one: ListedDownload, now: Date) -> String? {
         switch one.status.state {
         case .failed(let error): return PrintableText.escape(error.message(in: .current))
@@ -71,7 +71,7 @@ package struct WatchRenderer: Sendable {
         }
     }
 
-    /// The counts and figures, of which whole ones are left out until they fit.
+    /// Returns the counts and figures. Omits whole ones until the rest fits.
     private func summary(_ board: WatchBoard, columns: Int) -> String {
         if board.isLost {
             return DisplayWidth.begin(("the daemon does not answer; trying again" as Reason).local, to: columns)
@@ -107,7 +107,7 @@ package struct WatchRenderer: Sendable {
         let keys: Reason = "up/down select  p pause  r resume  c cancel  d remove  / search  +/- limit  q quit"
         let words = keys.local.replacing("  ", by: "\n").split(at: "\n").map { String($0) }
         var shown = Array(words.enumerated())
-        // Whole keys are left out: a piece of one would be read as the word of another.
+        // Omits whole keys: a part of one could be read as another word.
         for leaving in [0, 6, 5, 4, 3, 2, 1] {
             if DisplayWidth.columns(of: Self.joined(shown)) <= columns { break }
             shown.removeAll { $0.offset == leaving }

@@ -19,23 +19,23 @@ package final class WatchRun: Sendable {
         var plain = PlainProgress()
         /// The selected downloads that have not ended; `nil` without a selection.
         var awaited: Set<DownloadID>?
-        /// The selected downloads whose end, or reason to wait, was not written yet.
+        /// The selected downloads whose end, or reason to wait, has not been printed yet.
         var untold: [DownloadID] = []
         var codes: Set<ExitCode> = []
         var code: ExitCode?
         /// The failure that a retry would not change.
         var refusal: DownloadError?
-        /// Whether the event stream was open once.
+        /// Whether the event stream has been open.
         var wasOpen = false
         /// The last event of the stream.
         var last: String?
         var isChanged = false
-        /// When the last picture was made, for the times in it that pass by themselves.
+        /// When the last frame was drawn, for the times in it that change by themselves.
         var drawnAt: ContinuousClock.Instant?
-        /// The selected downloads are to be told once the list is complete.
+        /// Whether to report the selected downloads once the list is complete.
         var tellsWaiting = false
 
-        /// Removes downloads that have ended from those to wait for; `nil` looks at all of them. Returns whether none is left.
+        /// Stops waiting for downloads that have ended; `nil` checks all of them. Returns whether none is left.
         mutating func settle(_ ids: [DownloadID]?) -> Bool {
             guard let awaited else { return false }
             for id in ids ?? Array(awaited) where awaited.contains(id) {
@@ -52,16 +52,16 @@ package final class WatchRun: Sendable {
     }
 
     private let link: DaemonLink
-    /// The watched session, or `all`; `nil` for that of the command line and the page.
+    /// The watched session, or `all`; `nil` for the session of the command line and the page.
     private let session: String?
     private let console: Console
     private let style: ProgressStyle
     private let terminal: RawTerminal?
     private let state = Mutex(State())
-    /// Held while a picture is made and written, so that no older one is written over it.
+    /// Held while a frame is made and written, so that an older frame never replaces a newer one.
     private let drawing = Mutex(())
     private let start = ContinuousClock.now
-    /// Notifies when the list is to be read again.
+    /// Notified when the list must be read again.
     private let stale = AsyncEvent()
     /// Finishes when the run is over.
     private let end: AsyncStream<Never>
@@ -78,8 +78,8 @@ package final class WatchRun: Sendable {
         (end, endNow) = AsyncStream.makeStream()
     }
 
-    /// Watches the selected downloads until they have ended, of `all` those that have not; without a selection all,
-    /// indefinitely. Throws if the daemon refuses the requests.
+    /// Watches the selected downloads until they have ended; `all` selects those that have not ended yet. Without a
+    /// selection, watches all downloads indefinitely. Throws if the daemon refuses the requests.
     func run(_ words: [String], signals: AsyncStream<Int32>) async throws -> ExitCode {
         defer { terminal?.giveBack() }
         if !words.isEmpty {
@@ -153,8 +153,8 @@ package final class WatchRun: Sendable {
         }
     }
 
-    /// Reads the list when an event says that it must be read, while further events are taken. A list that changes all the
-    /// time is read once a second.
+    /// Reads the list when an event requires it, while further events are processed. A list that changes constantly is
+    /// read once a second.
     private func refresh() async {
         while !Task.isCancelled {
             let seen = stale.count
@@ -173,7 +173,7 @@ package final class WatchRun: Sendable {
         }
     }
 
-    /// Prints a line for an event if nothing is drawn.
+    /// Prints a line for an event if nothing is drawn in place.
     private func tell(_ event: DownloadEvent) {
         let (isShown, known) = state.withLock { state in
             (state.board.only?.contains(event.id) ?? true, state.board.download(event.id)?.status.name)
@@ -197,7 +197,7 @@ package final class WatchRun: Sendable {
         }
     }
 
-    /// Prints why selected downloads do not run, if nothing is drawn.
+    /// Prints why selected downloads do not run if nothing is drawn in place.
     private func tellWaiting() {
         guard style == .lines else { return }
         let named = state.withLock { state in state.untold.compactMap { state.board.download($0) } }
@@ -207,7 +207,7 @@ package final class WatchRun: Sendable {
         }
     }
 
-    /// Prints how each selected download has ended that was not told yet, and the counts of several.
+    /// Prints the end of each selected download that was not printed yet, and the counts if there are several.
     private func summarize() {
         let (board, untold, count) = state.withLock { state in
             (state.board, state.awaited?.isEmpty == true ? state.untold : [], state.board.only?.count ?? 0)
@@ -225,13 +225,13 @@ package final class WatchRun: Sendable {
         }
     }
 
-    /// The number of downloads that are named one by one.
+    /// The maximum number of downloads that are named individually.
     private static let mostNamed = 20
 
-    /// Removes selected downloads that have ended from those to wait for.
+    /// Stops waiting for selected downloads that have ended.
     private func settle(_ ids: [DownloadID]? = nil) {
         let (isOver, tellsWaiting) = state.withLock { state -> (Bool, Bool) in
-            // What has left the list, or has not been read yet, cannot be told apart.
+            // While the list is incomplete, a removed download cannot be told apart from one that has not been read yet.
             guard !state.board.isIncomplete else { return (false, false) }
             defer { state.tellsWaiting = false }
             return (state.settle(ids), state.tellsWaiting)
@@ -266,14 +266,14 @@ package final class WatchRun: Sendable {
         }
     }
 
-    /// Draws what has changed, and once a second also what only the time changes.
+    /// Draws what has changed. Once a second, also updates what only the time changes.
     private func draw(_ color: Bool) {
         guard TerminalSize.isForeground(2) else { return }
         let size = TerminalSize.current(2)
         let renderer = WatchRenderer(
             width: size.columns > 24 ? size.columns - 3 : size.columns, height: size.lines, usesColor: color)
         let now = ContinuousClock.now
-        // Under the lock, since a copy of a long list would be copied again at the next event.
+        // Under the lock, because the next event would have to copy a long list that is shared with a copy.
         let lines: [String]? = state.withLock { state in
             guard state.isChanged || state.drawnAt.map({ now - $0 >= .seconds(1) }) != false else { return nil }
             (state.isChanged, state.drawnAt) = (false, now)
@@ -290,7 +290,7 @@ package final class WatchRun: Sendable {
             state.isChanged = true
             return state.board.press(key)
         }
-        // Of keys that follow each other closely, the next tick shows what they did together.
+        // After several keys in quick succession, the next tick draws their combined result.
         let isFirst = state.withLock { state in
             state.drawnAt.map { ContinuousClock.now - $0 >= Self.betweenKeys } ?? true
         }
@@ -371,8 +371,8 @@ extension WatchRun: EventFollower {
 }
 
 extension DownloadError {
-    /// Whether a retry would fail in the same way: the daemon refuses the request, or is of another version. A daemon
-    /// that does not answer, or is shutting down, may come back.
+    /// Whether a retry would fail in the same way, because the daemon refuses the request or has another version. A
+    /// daemon that does not respond, or is shutting down, may become available again.
     package var isLasting: Bool {
         if case .transient = recovery { false } else { code != .shutDown }
     }

@@ -26,7 +26,7 @@ package struct DiskImage: Sendable {
     /// In bytes.
     package var capacity: ByteCount = 1 << 30
 
-    /// A disk with these directories: absolute paths, parents first.
+    /// Creates a disk with these directories: absolute paths, parents first.
     package init(directories paths: [FilePath] = ["/d"]) {
         inodes[Self.root] = ModelInode(isDirectory: true, mode: 0o755, modified: FileTime(seconds: 0))
         directories[Self.root] = ModelDirectory()

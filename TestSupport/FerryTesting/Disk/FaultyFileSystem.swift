@@ -3,13 +3,13 @@ package import FerryEngine
 import Synchronization
 package import SystemPackage
 
-/// A file system that injects faults: it counts and logs calls, lets a test inspect each before it is made, and fails
-/// some.
+/// A file system that injects faults: it counts and logs calls, lets a test inspect each call before it is made, and
+/// makes some calls fail.
 package final class FaultyFileSystem: FileSystem {
     /// Inspects a call before it is made. A returned kind makes the call fail.
     package typealias Look = @Sendable (FileError.Operation, FilePath) -> FileError.Kind?
 
-    /// Returns the space of the disk; `nil` for that of the base.
+    /// Returns the disk space; `nil` for the space that the base reports.
     package typealias Measure = @Sendable () -> FileSystemSpace?
 
     /// Called at the beginning of every call, on its thread.
@@ -36,11 +36,11 @@ package final class FaultyFileSystem: FileSystem {
     let missing: Set<Missing>
     /// Paths below this directory are on another device.
     private let mount: FilePath?
-    /// Whether both sides are the same device, although renames across are refused, as for a bind mount.
+    /// Whether both sides are the same device, although renames between them are refused, as for a bind mount.
     private let isBound: Bool
     /// The owner that all files report, as on vfat; `nil` for each file's own.
     private let owner: UInt32?
-    /// The space of the disk; `nil` for that of the base.
+    /// Returns the disk space; `nil` for the space that the base reports.
     private let measured: Measure
     private let base: any FileSystem
     private let look: Look
@@ -49,7 +49,7 @@ package final class FaultyFileSystem: FileSystem {
 
     package enum Missing: Sendable {
         case unnamed, renameWithoutReplacing, link, attributes, locks, directorySync, allocation
-        /// New files do not get the sticky bit, and can be given it later, as on Apple's systems.
+        /// New files cannot be created with the sticky bit, but it can be set later, as on Apple's systems.
         case stickyAtCreation
         /// Only directories have the sticky bit.
         case sticky
@@ -71,11 +71,11 @@ package final class FaultyFileSystem: FileSystem {
     ///   - failure: The error of failing calls.
     ///   - missing: The operations that are not supported.
     ///   - mount: The directory below which paths are on another device. With `isBound` they are on the same device,
-    ///     and only renames across are refused.
+    ///     and only renames between the two are refused.
     ///   - owner: The owner that all files report, as on vfat.
-    ///   - measured: The space of the disk.
+    ///   - measured: Returns the disk space.
     ///   - base: The file system that performs the operations.
-    ///   - enter: Called at the beginning of every call, on its thread; also of those that cannot fail.
+    ///   - enter: Called at the beginning of every call, on its thread, including calls that cannot fail.
     ///   - look: Inspects each call first.
     package init(
         _ fault: Fault, failure: Failure = .kind(.io), missing: Set<Missing> = [], mount: FilePath? = nil,
@@ -112,12 +112,12 @@ package final class FaultyFileSystem: FileSystem {
         self.init(.none, missing: missing, mount: mount, isBound: isBound, owner: owner, over: base)
     }
 
-    /// The local file system with a closure that inspects every call and may refuse it.
+    /// Creates the local file system with a closure that inspects every call and may refuse it.
     package convenience init(_ look: @escaping Look) { self.init(.none, look: look) }
 
     package var count: Int { tally.state.withLock { $0.count } }
     package var log: [String] { tally.state.withLock { $0.log } }
-    /// The roles that files were given, in order: `NAME ROLE`. They are no calls, since they cannot fail.
+    /// The roles that were assigned to files, in order: `NAME ROLE`. They do not count as calls, because they cannot fail.
     package var roles: [String] { tally.state.withLock { $0.roles } }
 
     func note(_ role: FileRole, of path: FilePath) {
@@ -256,7 +256,7 @@ final class FaultyFile: File {
     /// A failing sync loses the unsynced data, and the next one succeeds without it.
     private func beforeSync() throws(FileError) {
         do throws(FileError) { try fileSystem.step(.sync, path) } catch {
-            // A killed process has not called the system: its data is where it was.
+            // A killed process has not made the system call, so its data is still unsynced.
             if case .fromThen = fileSystem.fault { throw error }
             (file as? ModelFile)?.loseUnsynced()
             throw error

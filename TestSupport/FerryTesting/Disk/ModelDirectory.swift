@@ -3,7 +3,7 @@ struct ModelDirectory: Sendable {
     enum Change: Sendable, Hashable {
         case link(String, UInt64)
         case unlink(String, UInt64)
-        /// Atomic, also in a power cut.
+        /// Atomic, even in a power cut.
         case rename(String, String, UInt64)
 
         /// The inode of the change.

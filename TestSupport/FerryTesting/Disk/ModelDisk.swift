@@ -27,7 +27,7 @@ package final class ModelDisk: FileSystem {
         var inUse: Set<UInt64> { Set(opened.keys) }
     }
     private let state: Mutex<State>
-    /// Notified at each step.
+    /// Notified after each step.
     package let news = AsyncEvent()
 
     package init(_ image: DiskImage = DiskImage(), rules: WritingRules = WritingRules()) {

@@ -32,7 +32,7 @@ extension ModelInode {
         return found
     }
 
-    /// Removes all data behind the end of the file.
+    /// Removes all data beyond the end of the file.
     private mutating func cut(at length: ByteCount) {
         let (last, start) = (Int(length) / Self.blockSize, Int(length) % Self.blockSize)
         blocks = blocks.filter { !$0.value.isEmpty && ($0.key < last || $0.key == last && start > 0) }

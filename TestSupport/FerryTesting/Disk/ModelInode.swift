@@ -134,7 +134,7 @@ struct ModelInode: Sendable {
 
     // MARK: Syncs
 
-    /// Makes data and length of step `tag` durable; with `isFull` also the metadata.
+    /// Makes data and length as of step `tag` durable; with `isFull` also the metadata.
     mutating func settle(upTo tag: Int, isFull: Bool) {
         var stable = self.stable ?? Stable(dress: birth)
         for (index, versions) in newBlocks {

@@ -3,19 +3,19 @@ import FerryEngine
 
 /// The rules of publishing, and of the disk found at a start.
 extension WritingRules {
-    /// Whether a user would take a file of this name for finished.
+    /// Whether a user would mistake a file of this name for a finished one.
     static func isFinal(_ name: String) -> Bool {
         ![".part", ".part.old", ".part.ferry", ".part.ferry.old", ".part.ferry.new"].contains { name.hasSuffix($0) }
             && !isOfHandover(name) && !isDraft(name) && name != ledger
     }
 
-    /// Whether the name is that of a file which is about to get its own.
+    /// Whether the name is that of a file before it is renamed to its final name.
     private static func isDraft(_ name: String) -> Bool { name.hasPrefix(".incoming-") }
 
-    /// The name of a manager's file of its runs, in its state directory.
+    /// The name of the file in a manager's state directory that records its runs.
     private static let ledger = "running"
 
-    /// Whether the name is in the directory of a manager's leases, or a temporary file of the system in it.
+    /// Whether the name belongs to a file in the directory of a manager's leases, or to the system's temporary file there.
     private static func isOfHandover(_ name: String) -> Bool {
         [".landed", ".landed.new"].contains { name.hasSuffix($0) }
             || ["ferry-leases.json", "CFNetworkDownload_"].contains { name.hasPrefix($0) }
@@ -80,7 +80,7 @@ extension WritingRules {
         claims[journal]?.values.joined().max { $0.sequence < $1.sequence }
     }
 
-    /// Checks the disk at a start: journals must be true, and files with a final name whole.
+    /// Checks the disk at a start: journals must be true, and files with a final name complete.
     mutating func look(at image: DiskImage) {
         for entries in image.directories.values {
             for (name, inode) in entries.names {

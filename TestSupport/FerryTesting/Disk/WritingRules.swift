@@ -3,12 +3,12 @@ import FerryEngine
 
 /// The rules of the journal and of publishing, checked at every step of a ``ModelDisk``.
 ///
-/// 1. Bytes that a journal claims were written to that part file, belong to that identity, and survive any power cut:
-///    a sync that began after the write has succeeded. (Without syncing:
-///    the bytes were written, and the record names the boot.)
+/// 1. Bytes that a journal claims were written to that part file, belong to that identity, and survive any power cut,
+///    because a sync that began after the write has succeeded. (Without syncing: the bytes were written, and the record
+///    names the boot.)
 /// 2. Within one part file and identity, claims only grow, and claimed bytes do not change.
-/// 3. A file that gets a final name is whole, durable and announced, and replaces nothing but a file that is kept under
-///    another final name, durably. The announcement is removed only after the name is durable.
+/// 3. A file that gets a final name is complete, durable and announced, and replaces only a file that durably has another
+///    final name. The announcement is removed only after the name is durable.
 package struct WritingRules: Sendable {
     /// The files of the server, by ETag.
     let files: [String: FileBytes]
@@ -25,7 +25,7 @@ package struct WritingRules: Sendable {
     /// The last claims for each part file.
     private var last: [UInt64: (etag: String?, ranges: RangeSet<ByteCount>)] = [:]
 
-    /// - Parameter files: All versions that the server has or had under this name.
+    /// - Parameter files: All current and earlier versions of the server's file under this name.
     package init(_ files: [Resource] = [], syncs: Bool = true, mayShrink: Bool = false) {
         self.files = Dictionary(files.compactMap { file in file.etag.map { ($0, FileBytes.of(file)) } }) { $1 }
         self.syncs = syncs

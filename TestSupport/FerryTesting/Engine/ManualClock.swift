@@ -2,7 +2,7 @@ import FerryEngine
 package import struct Foundation.Date
 import Synchronization
 
-/// A clock that only moves when advanced, which wakes the sleeping tasks that are due.
+/// A clock that moves only when it is advanced, which wakes the sleeping tasks that are due.
 package final class ManualClock: EngineClock {
     private struct Sleeper {
         let until: Duration
@@ -12,7 +12,7 @@ package final class ManualClock: EngineClock {
         var now = Duration.seconds(1000)
         var last = 0
         var sleepers: [Int: Sleeper] = [:]
-        /// The number of tasks that were woken and are not sleeping again yet.
+        /// The number of tasks that were woken and are not asleep again yet.
         var awake = 0
         var settled: [CheckedContinuation<Void, Never>] = []
     }
@@ -41,7 +41,7 @@ package final class ManualClock: EngineClock {
         for sleeper in woken { sleeper.resume() }
     }
 
-    /// Advances the clock. Returns when as many tasks sleep again as were woken; for periodic tasks.
+    /// Advances the clock. Returns when as many tasks are asleep again as were woken; for periodic tasks.
     package func beat(by duration: Duration) async {
         advance(by: duration)
         await withCheckedContinuation { continuation in

@@ -20,7 +20,7 @@ package final class ScriptedTransport: Transport {
 
     /// - Parameters:
     ///   - piece: The size of body pieces in bytes.
-    ///   - breaks: Where the bodies of the first responses fail, in order.
+    ///   - breaks: The offsets at which the bodies of the first responses fail, in order.
     ///   - before: Called before each piece with its offset.
     package init(
         _ resource: Resource, piece: Int = 100_000, breaks: [ByteCount?] = [],

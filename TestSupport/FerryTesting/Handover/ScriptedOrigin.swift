@@ -3,29 +3,29 @@ package import HTTPTypes
 
 /// A server for the system's tasks: several versions of one file, and odd responses.
 ///
-/// Its heads tell the truth about the bytes of their bodies, as far as they tell anything.
+/// Its heads describe the bytes of their bodies correctly, but may be incomplete.
 package struct ScriptedOrigin: Sendable {
-    /// What a response can do instead of what was asked.
+    /// What a response can do instead of what was requested.
     package enum Oddity: String, Sendable, CaseIterable {
         /// 200 with the whole file.
         case ignoresRange
-        /// 206 of another version, under its own tag, although If-Range says otherwise.
+        /// 206 of another version, with its own tag, although If-Range does not match.
         case otherVersion
-        /// 206 of another version of which the head does not tell the tag.
+        /// 206 of another version, without a tag in the head.
         case noTag
-        /// 206 of another version under the weak form of this one's tag.
+        /// 206 of another version, with the weak form of this version's tag.
         case weakTag
         /// 206 that begins later.
         case shifted
         /// 206 that ends earlier.
         case shorter
-        /// The system gives fewer bytes than the head declares.
+        /// The system delivers fewer bytes than the head declares.
         case cutOff
-        /// The body is coded.
+        /// The body has a content coding.
         case encoded
         /// 206 with `*` as the total.
         case unknownTotal
-        /// 206 of a version of another length, under the same tag.
+        /// 206 of a version with another length, under the same tag.
         case otherTotal
         case page
         case unavailable
@@ -38,13 +38,13 @@ package struct ScriptedOrigin: Sendable {
         package var body: [UInt8]
     }
 
-    /// All versions of the file, of one length.
+    /// All versions of the file, which have the same length.
     package let versions: [Resource]
-    /// The version that is served now.
+    /// The version that is currently served.
     package var current = 0
-    /// The chance that a response is odd.
+    /// The probability that a response is odd.
     package var oddities = 0.0
-    /// Whether another version under `If-Match` is answered with 412.
+    /// Whether the response is 412 if `If-Match` names another version.
     package var honoursConditions = true
     /// The kinds that occur.
     package var kinds: [Oddity] = Oddity.allCases

@@ -7,30 +7,31 @@ package import SystemPackage
 
 /// A model of the service that transfers for suspended apps, by the rules that Apple documents for background sessions:
 ///
-/// - tasks outlive the process and go on while no process is there;
-/// - events come only while the app runs and has made its session again, one at a time, each task's file before its end;
-/// - the temporary file is gone when the handler has returned, and nothing of it was synced;
-/// - of tasks begun in the background each waits longer than the one before: 60 s, doubled each time, until the user
+/// - tasks outlive the process and continue while no process exists;
+/// - events are delivered only while the app runs and has recreated its session, one at a time, each task's file before its
+///   end;
+/// - the temporary file no longer exists when the handler has returned, and it was never synced;
+/// - each task that is started in the background waits longer than the previous one: 60 s, doubled each time, until the user
 ///   brings the app to the foreground;
 /// - a force quit cancels all tasks with the reason 0, and nothing wakes the app until the user starts it;
-/// - redirects are followed and failed requests repeated without a word; a task may be lost, or fail with -997;
-/// - the end of the events of a wake is told once.
+/// - redirects are followed, and failed requests repeated, without an event; a task may be lost, or fail with -997;
+/// - the end of the events of a wake is reported once.
 package final class ScriptedSystem: Sendable {
     package enum App: Sendable, Hashable {
         case absent, suspended, background, foreground
         var runs: Bool { self == .background || self == .foreground }
     }
 
-    /// The chances of what goes wrong, in each step of a task.
+    /// The probabilities of faults in each step of a task.
     package struct Script: Sendable {
         package var loses = 0.0
         package var fails = 0.0
         package var repeats = 0.0
-        /// Events wait for this long, in seconds, before any is delivered.
+        /// The time in seconds for which events wait before any is delivered.
         package var silence = 0.0
         /// Whether the event of a file is delivered again if the process died in its handler.
         package var redelivers = true
-        /// Whether the app hears of received bytes while it runs.
+        /// Whether the app is informed of received bytes while it runs.
         package var tells = false
 
         package init() {}
@@ -76,12 +77,12 @@ package final class ScriptedSystem: Sendable {
         /// The number of tasks begun in the background since the user last saw the app.
         var begunInBackground = 0
         var quietUntil = 0.0
-        /// Whether the system, and not the user, has resumed or started the app last.
+        /// Whether the app was last resumed or started by the system, not by the user.
         var isWoken = false
 
         var canDeliver: Bool { app.runs && now >= quietUntil && connection?.isAlive() == true }
 
-        /// Sends a request, and repeats it with all its fields where redirects lead.
+        /// Sends a request, and repeats it with all its fields when it is redirected.
         mutating func request(_ request: LeasedRequest) -> ScriptedOrigin.Answer? {
             var url = request.url
             sent.append((url, request.fields))
@@ -108,7 +109,7 @@ package final class ScriptedSystem: Sendable {
                 return
             }
             if work.answer == nil || chance(script.repeats) {
-                // Begun anew, with another response.
+                // Restarted, with another response.
                 work.answer = request(work.request)
                 work.received = 0
             }
@@ -160,7 +161,7 @@ package final class ScriptedSystem: Sendable {
     /// Redirects requests of a path to another URL.
     package func redirect(_ path: String, to url: DownloadURL) { state.withLock { $0.redirects[path] = url } }
 
-    /// All requests that were sent, also those that redirects led to.
+    /// All requests that were sent, including redirected ones.
     package var sent: [(url: DownloadURL, fields: HTTPFields)] { state.withLock { $0.sent } }
 
     package func origin(_ path: String) -> ScriptedOrigin? { state.withLock { $0.origins[path] } }
@@ -170,7 +171,7 @@ package final class ScriptedSystem: Sendable {
 
     package func set(_ script: Script) { state.withLock { $0.script = script } }
 
-    /// The disk after a crash.
+    /// Replaces the disk after a crash.
     package func set(disk: any FileSystem) {
         state.withLock { state in
             state.disk = disk
@@ -179,7 +180,7 @@ package final class ScriptedSystem: Sendable {
         }
     }
 
-    /// The state of the app.
+    /// Changes the state of the app.
     package func set(app: App) {
         state.withLock { state in
             if app.runs, !state.app.runs {
@@ -196,7 +197,7 @@ package final class ScriptedSystem: Sendable {
         }
     }
 
-    /// The user removes the app from the list of running apps.
+    /// Simulates that the user removes the app from the list of running apps.
     package func forceQuit() {
         state.withLock { state in
             for id in state.works.keys.sorted() {
@@ -214,13 +215,13 @@ package final class ScriptedSystem: Sendable {
         state.withLock { !$0.app.runs && !$0.isQuit && !$0.events.isEmpty && $0.works.isEmpty }
     }
 
-    /// The requests of the present tasks, in the order of their numbers.
+    /// The requests of the current tasks, in the order of their numbers.
     package var requests: [LeasedRequest] {
         state.withLock { state in state.works.values.sorted { $0.id < $1.id }.map(\.request) }
     }
 
     package var now: Double { state.withLock { $0.now } }
-    /// The times at which the present tasks may begin, in the order of their numbers.
+    /// The times at which the current tasks may start, in the order of their numbers.
     package var beginnings: [Double] {
         state.withLock { state in state.works.values.sorted { $0.id < $1.id }.map(\.beginsAt) }
     }
@@ -241,7 +242,7 @@ package final class ScriptedSystem: Sendable {
         }
     }
 
-    /// Delivers events until none waits, or the process has died.
+    /// Delivers events until none is waiting or the process has died.
     package func deliver() {
         while let event = nextEvent() {
             switch event.event {
@@ -295,7 +296,7 @@ package final class ScriptedSystem: Sendable {
 
     // MARK: The session
 
-    /// Makes the session again, for a process that lives as long as the closure says.
+    /// Recreates the session, for a process that lives as long as the closure returns true.
     package func session(isAlive: @escaping @Sendable () -> Bool = { true }) -> ScriptedSystemSession {
         state.withLock { state in
             state.connection = Connection(isAlive: isAlive)
@@ -337,7 +338,7 @@ package final class ScriptedSystem: Sendable {
     /// The time 0, in seconds since 1970.
     package static let epoch = 1_760_000_000.0
 
-    /// The system has resumed or started the app, and not the user.
+    /// Simulates that the system, not the user, resumes or starts the app.
     package func wake() {
         set(app: .background)
         state.withLock { $0.isWoken = true }

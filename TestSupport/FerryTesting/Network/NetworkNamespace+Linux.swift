@@ -9,7 +9,7 @@
     ///     eth0  192.0.2.2/24 ── eth0  192.0.2.1/24
     ///     wwan0 10.64.0.2/24 ── wwan0 10.64.0.1/24
     package struct NetworkNamespace: Sendable {
-        /// An absolute path, as on some systems it is not in users' PATH.
+        /// An absolute path, because on some systems the program is not in users' PATH.
         private static let program = "/usr/sbin/ip"
 
         package let inside: String

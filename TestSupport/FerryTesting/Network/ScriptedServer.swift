@@ -6,8 +6,8 @@ import Synchronization
     import Glibc
 #endif
 
-/// An HTTP server at a Unix socket that answers what a test says, at the moment that a test chooses; each connection
-/// has a thread, so that an answer may wait.
+/// An HTTP server at a Unix socket whose responses, and their moments, a test chooses. Each connection has a thread, so
+/// that a response may wait.
 package final class ScriptedServer: Sendable {
     package struct Request: Sendable {
         /// Method and path.
@@ -19,11 +19,11 @@ package final class ScriptedServer: Sendable {
 
     package enum Reply: Sendable {
         case response(status: Int = 200, fields: [String] = [], body: Data)
-        /// An event stream that begins with this text and ends when the client leaves.
+        /// An event stream that begins with this text and ends when the client disconnects.
         case stream(String)
     }
 
-    /// Returns the answer to a request; `nil` breaks the connection.
+    /// Returns the response to a request; `nil` drops the connection.
     package typealias Script = @Sendable (Request, ScriptedServer) -> Reply?
 
     private let listening: Int32
@@ -37,7 +37,7 @@ package final class ScriptedServer: Sendable {
     /// Their methods and paths.
     package var asked: [String] { requested.map(\.line) }
 
-    /// Listens until its release.
+    /// Listens until it is released.
     package init(socket path: String, script: @escaping Script) throws {
         self.script = script
         listening = socket(AF_UNIX, ferry_SOCK_STREAM, 0)
@@ -65,11 +65,12 @@ package final class ScriptedServer: Sendable {
         close(listening)
     }
 
-    /// Runs a body with a server at a socket that may be trusted as the daemon's: in a directory of this user alone.
+    /// Runs a body with a server at a socket that may be trusted as the daemon's: in a directory that only this user can
+    /// access.
     package static func run(
         _ script: @escaping Script, _ body: (_ socket: String, ScriptedServer) async throws -> Void
     ) async throws {
-        // The path of a socket is short.
+        // A socket's path must be short.
         let root = "/tmp/ferry-test-" + String(UInt64.random(in: 0...UInt64.max), radix: 36)
         try FileManager.default.createDirectory(
             atPath: root, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -80,7 +81,7 @@ package final class ScriptedServer: Sendable {
     /// Sends a text on the newest stream.
     package func tell(_ text: String) { if let stream = streams.withLock({ $0.last }) { Self.chunk(text, to: stream) } }
 
-    /// Answers one request; false when the connection ends.
+    /// Answers one request; returns false when the connection ends.
     private func answer(_ connection: Int32) -> Bool {
         guard let request = Self.request(connection) else { return false }
         requests.withLock { $0.append(request) }
@@ -97,7 +98,7 @@ package final class ScriptedServer: Sendable {
                 to: connection)
             if !start.isEmpty { Self.chunk(start, to: connection) }
             streams.withLock { $0.append(connection) }
-            // Until the client has left; a silent stream would count as lost, and be opened anew.
+            // Until the client has disconnected; a silent stream would count as lost, and be opened again.
             var descriptor = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
             while poll(&descriptor, 1, 1000) == 0 { Self.chunk(":\n\n", to: connection) }
             return false

@@ -21,7 +21,7 @@ extension Behaviour {
         Behaviour { answer, _, _ in answer = .page(200, text, contentType: "text/html; charset=utf-8") }
     }
 
-    /// Sends a 200 with a document of this type and nothing else, as services report errors.
+    /// Sends a 200 with only a document of this type, as services report errors.
     public static func document(_ text: String, type: String?) -> Behaviour {
         Behaviour { answer, _, _ in
             answer = .page(200, text)
@@ -39,13 +39,13 @@ extension Behaviour {
         }
     }
 
-    /// Sends the right response under another status: 203.
+    /// Sends the correct response under another status, such as 203.
     public static func status(as status: Int) -> Behaviour { Behaviour { answer, _, _ in answer.status = status } }
 
     /// Sends another strong ETag with each response, so that no If-Range ever matches.
     public static let ownTag = Behaviour { answer, _, _ in answer.fields["ETag"] = "\"\(UUID().uuidString)\"" }
 
-    /// Sends a 206 with another media type than the 200 of the same file, as BusyBox does.
+    /// Sends a 206 with a media type that differs from the 200 of the same file, as BusyBox does.
     public static func partType(_ type: String) -> Behaviour {
         Behaviour { answer, _, _ in if answer.status == 206 { answer.fields["Content-Type"] = type } }
     }

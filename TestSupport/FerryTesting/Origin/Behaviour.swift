@@ -101,7 +101,7 @@ public struct Behaviour: Sendable {
         Behaviour { answer, _, _ in answer.rawHead = bytes }
     }
 
-    /// Sends the head in Latin-1, whose bytes are no UTF-8. For the fields that it has by then.
+    /// Sends the head in Latin-1, which is not valid UTF-8. Covers the fields that are set before this behaviour.
     public static let latin1 = Behaviour { answer, _, _ in
         let text = String(decoding: answer.head, as: UTF8.self)
         answer.rawHead = text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }

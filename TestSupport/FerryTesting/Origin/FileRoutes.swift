@@ -110,7 +110,7 @@ final class FileRoutes: Sendable {
         return hit <= times ?? .max && hit % max(1, every ?? 1) == 0
     }
 
-    /// Handles `/set/NAME?TARGET`. A target that leads back to a scene is refused, as it would recurse endlessly.
+    /// Handles `/set/NAME?TARGET`. A target that leads back to a scene is refused, because it would recurse endlessly.
     private func set(_ request: RequestHead, _ name: String) -> Answer {
         let target = String(query(request).dropFirst())
         let path = target.prefix { $0 != "?" }

@@ -35,7 +35,7 @@ final class Listener: Sendable {
             defer { state.last = promise.futureResult }
             return (state.last, promise)
         }
-        // Outside the lock, as the closure runs immediately on its own event loop.
+        // Outside the lock, because the closure runs immediately on its own event loop.
         previous.whenComplete { _ in
             (isOpen() ? self.open(self.addresses[...]) : self.close()).cascade(to: promise)
         }

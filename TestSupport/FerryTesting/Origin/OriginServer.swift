@@ -114,7 +114,7 @@ public final class OriginServer: Sendable {
             throw error
         }
         if configuration.limit?.excess == .refuse {
-            // `shutdown` resets the hook to break the cycle, as the listener holds the state.
+            // `shutdown` resets the hook to break the retain cycle, because the listener holds the state.
             state.listen.withLock { hook in hook = { listener.set(open: { state.wantsListening }) } }
         }
         return OriginServer(configuration: configuration, state: state, listener: listener, group: group)

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// The programs that tests run as processes of their own.
+/// The programs that tests run in processes of their own.
 public enum BuiltProgram {
-    /// Returns the program: for `ferry` and `ferry-origin` the one that the variable `FERRY` or `FERRY_ORIGIN` names, as for the
-    /// suites in Python; else the one that was built with the tests, beside them.
+    /// Returns the program. The variables `FERRY` and `FERRY_ORIGIN` name the programs `ferry` and `ferry-origin`, as in
+    /// the Python suites; otherwise, it is the program beside the tests that was built with them.
     public static func url(_ name: String) throws -> URL {
         let variable = ["ferry": "FERRY", "ferry-origin": "FERRY_ORIGIN"][name]
         if let path = variable.flatMap({ ProcessInfo.processInfo.environment[$0] }) { return URL(filePath: path) }

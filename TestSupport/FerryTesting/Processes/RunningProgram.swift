@@ -4,8 +4,8 @@ import Synchronization
 
 /// A child process that is killed when the object is released.
 ///
-/// Replaces Foundation's `Process`, which scans all open descriptors at start and traps if there are thousands, as
-/// when all tests run at once. Here nothing is scanned, and only the three streams are inherited.
+/// Replaces Foundation's `Process`, which scans all open descriptors at start and traps if there are thousands, for
+/// example when all tests run at once. This type scans nothing, and the child inherits only the three streams.
 public final class RunningProgram: Sendable {
     /// The end of a process.
     public enum End: Sendable, Hashable {
@@ -29,7 +29,7 @@ public final class RunningProgram: Sendable {
         public var description: String { "\(program) cannot be started: \(String(cString: strerror(code)))" }
     }
 
-    /// The process identifier, also that of its process group.
+    /// The process identifier, which is also the identifier of its process group.
     public let id: Int32
     private let life: Life
 
@@ -37,8 +37,8 @@ public final class RunningProgram: Sendable {
     ///
     /// - Parameters:
     ///   - words: The program and its arguments. A name without a slash is searched for in PATH.
-    ///   - environment: All of its variables; `nil` for those of this process.
-    ///   - directory: The working directory; `nil` for that of this process.
+    ///   - environment: All of its environment variables; `nil` for this process's variables.
+    ///   - directory: The working directory; `nil` for this process's directory.
     ///   - input: Standard input, with `output` and `error` for the other streams; `nil` for /dev/null. The caller
     ///     closes its own copies of these handles.
     ///   - limit: The time in seconds after which the process is killed, so that no test hangs.
@@ -94,7 +94,7 @@ public final class RunningProgram: Sendable {
         let done = DispatchSemaphore(value: 0)
         program.whenEnded { _ in done.signal() }
         done.wait()
-        // Reads `program` last, so that it is not released, and its process killed, before.
+        // Uses `program` last, so that it is not released, and its process not killed, before that.
         return (program.ended ?? .exited(0), text)
     }
 
@@ -120,7 +120,7 @@ extension RunningProgram {
             state.withLock { state in if state.end == nil { _ = kill(id, number) } }
         }
 
-        /// Kills the process and its process group, as the object is released.
+        /// Kills the process and its process group because the object is released.
         func abandon() {
             state.withLock { state in if state.end == nil { _ = kill(-id, SIGKILL) } }
         }

@@ -25,9 +25,9 @@ public struct StartedDaemon: Sendable {
             """
     }
 
-    /// Terminates the daemon, if it was started, and waits for its exit. One that does not exit is killed; that fails.
+    /// Terminates the daemon, if it was started, and waits for its exit. If it does not exit, kills it and throws.
     public func end() async throws {
-        // The daemon holds the lock until it exits; afterwards another process may have its number.
+        // The daemon holds the lock until it exits; afterwards another process may have its process identifier.
         let descriptor = open(lock, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
