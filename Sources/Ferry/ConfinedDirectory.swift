@@ -2,8 +2,15 @@ package import FerryCore
 import FerryEngine
 import SystemPackage
 
-/// A directory whose name is not the user's choice, below a directory that the user has chosen.
+/// A directory that a request to this process names.
 package enum ConfinedDirectory {
+    /// Throws `disk` for a directory that is not writable, or missing and cannot be created.
+    package static func checkWritable(_ path: String) async throws(DownloadError) {
+        try await EngineProvider.files.run { disk throws(DownloadError) in
+            try PartFiles.checkWritable(.directory(path), fileSystem: disk.fileSystem)
+        }
+    }
+
     /// Creates a directory and its missing ancestors, and checks that it is writable. Throws `disk`, including for a symbolic
     /// link below `root`.
     ///

@@ -158,6 +158,9 @@ extension DownloadManager {
         try await local.opened().totals(session: session)
     }
 
+    /// The path to which a damaged catalogue was moved when the list was opened; `nil` if it was not damaged.
+    package var damagedCatalogue: String? { scheduler?.storage.damaged }
+
     /// Unacknowledged events that ended a download, in order, with numbers above `number`.
     package func pendingEvents(
         after number: Int64 = 0, limit: Int = 1000

@@ -230,7 +230,8 @@ enum ShapeSamples {
             ("Greeting", Greeting(version: "1", pid: 1, session: "s", boot: "b", port: 1)),
             (
                 "Greeting",
-                Greeting(version: "1", pid: 1, session: "s", boot: "b", confinement: confinement)
+                Greeting(
+                    version: "1", pid: 1, session: "s", boot: "b", confinement: confinement, damagedCatalogue: "/s/c")
             ), ("ConfinementBody", confinement),
             ("Translations", Translations(en: "e", zh: "z")), ("DownloadError", error),
             ("DownloadError", DownloadError(.disk, "m")),

@@ -48,6 +48,22 @@ struct ShapeTests {
         }
     }
 
+    @Test("EventSentence: a note begins with a capital, unless with a name, path or number")
+    func capital() {
+        func text(_ reason: Reason) -> String {
+            EventSentence.text(
+                DownloadEvent(id: DownloadID(rawValue: "a"), date: ShapeSamples.date, LocalizedEvent.note(reason)),
+                in: .english)
+        }
+        #expect(text(Reason(.movedTo, "/d/f")) == "Moved to /d/f")
+        #expect(text(Reason(.otherContent, "f.iso")).hasPrefix("f.iso does not prove"))
+        #expect(
+            text(Reason(.oneLeft, Reason(.serverAnswered, "503")))
+                == "The server answered 503; going on with 1 connection")
+        #expect(text(Reason(.oneLeft, Reason(.connectionReset, "h"))).hasPrefix("h: "))
+        #expect(text(.words("as a server says it")) == "as a server says it")
+    }
+
     @Test("EventSentence: the Chinese text of an event has no English sentence", arguments: ShapeSamples.told)
     func translated(told: LocalizedEvent) throws {
         let event = DownloadEvent(id: DownloadID(rawValue: "a"), date: ShapeSamples.date, told)

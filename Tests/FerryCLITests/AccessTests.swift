@@ -36,6 +36,16 @@ import Testing
         #expect(none.code == 5 && none.error.contains("it asks for credentials"), "\(none.error)")
     }
 
+    @Test("ferry get: a server that takes no password is told as such, with the header to give")
+    func bearer() async throws {
+        let none = try await Self.get(.status(401).and(.field("WWW-Authenticate", "Bearer")), ["--user", "me:sesame"])
+        #expect(none.code == 5, "\(none.error)")
+        #expect(
+            none.error.contains("the server answered 401 (bearer): it takes no user name and password"), "\(none.error)"
+        )
+        #expect(none.error.contains("to resume: ferry get -H 'Authorization: …' "), "\(none.error)")
+    }
+
     @Test("ferry get --netrc: credentials are found by host in ~/.netrc or in $NETRC")
     func netrc() async throws {
         let text = "machine 127.0.0.1\n  login me\n  password sesame\n"

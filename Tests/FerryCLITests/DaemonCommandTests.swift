@@ -44,6 +44,34 @@ import Testing
         }
     }
 
+    @Test("ferry list, status and doctor: a catalogue that was damaged is told, and where it is")
+    func damaged() async throws {
+        try await RemoteHome.run { home in
+            try FileManager.default.createDirectory(
+                atPath: home.root + "/state", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let catalogue = home.root + "/state/catalogue.sqlite"
+            try Data(repeating: 0x41, count: 5000).write(to: URL(filePath: catalogue))
+            try await home.run("add", "--paused", home.server.url("/a"))
+            let kept = catalogue + ".damaged-1"
+            let list = try await home.ferry("list")
+            #expect(list.code == 0 && list.lines.count == 2, "\(list.text)")
+            #expect(
+                list.error.hasPrefix(
+                    "ferry: the list: it was damaged when the daemon started, and is kept as \(kept); "),
+                "\(list.error)")
+            let status = try await home.run("status").lines
+            #expect(status.contains { $0.hasPrefix("list:      it was damaged") && $0.contains(kept) }, "\(status)")
+            #expect(try await home.objects("status").first?["damagedCatalogue"] as? String == kept)
+            let doctor = try await home.run("doctor")
+            #expect(doctor.lines.contains { $0.hasPrefix("warning  list") && $0.hasSuffix(kept) }, "\(doctor.text)")
+            // Another start finds a sound list; what was kept is told until it is removed.
+            try await home.run("stop")
+            try await home.run("add", "--paused", home.server.url("/b"))
+            try await home.run("list")
+            #expect(try await home.run("doctor").lines.contains { $0.hasPrefix("warning  list") })
+        }
+    }
+
     @Test("ferry stop: a daemon that does not answer is found by its lock")
     func withoutSocket() async throws {
         try await RemoteHome.run { home in

@@ -203,6 +203,22 @@ import Testing
         }
     }
 
+    @Test("ferry get: URLs that differ in their query alone are told apart by their place")
+    func alike() async throws {
+        try await OriginServer.with { server in
+            let place = try Workplace()
+            try place.write("\n" + server.url("/gone?c") + "\n", to: "urls.txt")
+            let outcome = try await FerryProcess.run(
+                ["get", server.url("/gone?a"), server.url("/gone?b"), "-i", "urls.txt"], in: place)
+            #expect(outcome.code == 4)
+            for mark in ["URL 1", "URL 2", "line 2 of urls.txt"] {
+                #expect(outcome.error.contains("/gone?… (\(mark)): the server answered 404"), "\(outcome.error)")
+            }
+            let alone = try await FerryProcess.run(["get", server.url("/gone?a")], in: place)
+            #expect(alone.error.contains("/gone?…: the server answered 404"), "\(alone.error)")
+        }
+    }
+
     @Test("ferry plan: it prints the plan as text and as JSON, and writes nothing")
     func plan() async throws {
         try await OriginServer.with { server in

@@ -66,6 +66,19 @@ import Testing
         }
     }
 
+    @Test("ferry set dir=: a directory that is not writable is refused, and the setting stays")
+    func unwritable() async throws {
+        try await RemoteHome.run { home in
+            try await home.run("add", "--paused", home.server.url("/a"))
+            try home.place.write("", to: "file")
+            let refused = try await home.ferry("set", "dir=" + home.place.path("file/below"))
+            #expect(refused.code == 8 && refused.error.contains(home.place.path("file")), "\(refused.error)")
+            #expect(!(try await home.run("set").text.contains("file/below")))
+            try await home.run("set", "dir=" + home.place.path("new"))
+            #expect(try await home.run("set").text.contains(home.place.path("new")))
+        }
+    }
+
     @Test("ferry add: a daemon that cannot be started is exit code 11, without the advice to start it so")
     func unstartable() async throws {
         try await RemoteHome.run { home in
@@ -102,6 +115,14 @@ import Testing
             try await home.run("move", "b", "2")
             #expect(try await names() == ["a", "b", "c"])
             #expect(try await home.run("set", "c", "priority=high", "label=l", "limit=1M").text == "changed: c\n")
+            #expect(try await names() == ["c", "a", "b"])
+            // A download moves among those of its priority.
+            #expect(try await home.run("move", "c", "last").text == "moved: c, among those of the priority high\n")
+            let other = try await home.ferry("move", "a", "before", "c")
+            #expect(other.code != 0)
+            #expect(
+                other.error.contains("c is not listed among those of the same priority; a download moves"),
+                "\(other.error)")
             #expect(try await names() == ["c", "a", "b"])
             try await home.run("add", home.server.url("/gone"))
             #expect(try await home.ferry("watch", "gone").code == 4)

@@ -36,7 +36,7 @@ import Testing
             #expect(damaged.code == 7)
             #expect(
                 damaged.lines == [
-                    "changed: \(path): 1.0 MB of 3.0 MB differ, and it was written after it was downloaded"
+                    "changed: \(path): 1.0 MB of 3.0 MB are in pieces that differ, and it was written after it was downloaded"
                 ])
             let preview = try await FerryProcess.run(["sync", url, "d", "--dry-run"], in: place)
             #expect(
@@ -55,7 +55,7 @@ import Testing
             let repaired = try await FerryProcess.run(["repair", "d", "--changed"], in: place)
             #expect(repaired.code == 0 && repaired.lines == [path], "\(repaired.error)")
             #expect(
-                repaired.error.contains("is repaired by your record in \(place.path("d/ferry-manifest.jsonl"))"),
+                repaired.error.contains("is compared with your record in \(place.path("d/ferry-manifest.jsonl"))"),
                 "\(repaired.error)")
             #expect(server.bodyBytes("/pub/a.bin") - before == 1 << 20)
             let again = try await FerryProcess.run(["repair", "d", path], in: place)
@@ -148,6 +148,9 @@ import Testing
                     == "ferry: 2 files listed: 2 to fetch (at least 3.0 MB), 0 to check, 0 unchanged, 0 in the way, 0 to delete\n"
             )
             #expect(place.names == ["list"] && server.requests.isEmpty)
+            // What would be done is shown, and that it cannot be.
+            let blocked = try await FerryProcess.run(["sync", "list", "list/d", "--dry-run"], in: place)
+            #expect(blocked.code == 8 && blocked.error.contains("list"), "\(blocked.error)")
             #expect(try await FerryProcess.run(["sync", "list", "d", "-q"], in: place).code == 0)
             let second = try await FerryProcess.run(["sync", "list", "d", "--dry-run", "--json"], in: place)
             #expect(second.lines.count == 3)

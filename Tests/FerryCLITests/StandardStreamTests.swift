@@ -102,6 +102,20 @@ struct StandardStreamTests {
         }
     }
 
+    @Test("ferry get: a path that cannot be written is a failure of the disk, and the file is there")
+    func lostPath() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            let words = ["get", "-q", server.url("/f.bin")]
+            let full = try await FerryProcess.run(words, in: place, shell: #"exec "$@" >/dev/full"#)
+            #expect(full.code == 8 && full.error.contains("No space left on device"), "\(full.error)")
+            #expect(try place.data("f.bin") == Self.bytes(0..<Self.resource.size))
+            let silent = try await FerryProcess.run(words + ["--no-paths"], in: place, shell: #"exec "$@" >/dev/full"#)
+            #expect(silent.code == 0 && silent.error == "", "\(silent.error)")
+        }
+    }
+
     @Test("ferry get, plan: a list without a URL is said", arguments: ["get", "plan"], [nil, "--json"])
     func emptyList(command: String, option: String?) async throws {
         let words = [command, option, "-i", "-"].compactMap(\.self)

@@ -53,6 +53,26 @@ import Testing
         #expect(ErrorText.command(after: error, part: "/d/f.part", url: nil) == "ferry get --user USER /d/f.part")
     }
 
+    @Test("ErrorText: where no password helps, the command after missing credentials has a header")
+    func header() {
+        let reason = Reason(.serverAnsweredFor, "401", "bearer")
+        let error = DownloadError.deadLink(reason, status: 401, holdsBytes: false)
+        #expect(
+            ErrorText.command(after: error, part: nil, url: "http://h/f")
+                == "ferry get -H 'Authorization: …' http://h/f")
+        #expect(
+            ErrorText.command(after: error, part: "/d/f.part", url: nil)
+                == "ferry get -H 'Authorization: …' /d/f.part")
+    }
+
+    @Test("ErrorText: a suggestion for several places is told for the command line alone")
+    func place() {
+        let error = DownloadError(
+            .refused, ErrorPhrase(.privateAddress, "h"), suggestion: ErrorPhrase(.allowPrivate), recovery: .permanent)
+        let line = ErrorText.line(error, name: "")
+        #expect(line.hasSuffix("; if this address is meant, leave out --no-private"), "\(line)")
+    }
+
     @Test(
         "ErrorText: the command after a failure has the options of the one that failed, without credentials and secrets"
     )

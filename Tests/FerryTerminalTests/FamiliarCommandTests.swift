@@ -159,6 +159,10 @@ import Testing
             ),
             ("Unknown option '--data-raw'", "--data-raw: unknown option: \(OptionAdvice.onlyGET)"),
             ("Unknown option '--'", "-O-: to write to standard output, use -o -"),
+            (
+                "Unknown option '--resume'. Did you mean '--results'?",
+                "--resume: unknown option: leave it out: what has been begun is resumed"
+            ),
             ("Unknown option '-t'", "-t: unknown option: use --retries N"),
             ("Unknown option '--rate'", "--rate: unknown option: use --limit-rate RATE"),
             ("Unknown option '--speed-limit'", "--speed-limit: unknown option: use --min-speed RATE"),
@@ -174,6 +178,17 @@ import Testing
             ("Missing expected argument '<url>'", "<url> is missing"), ("Missing value for '-j'", "-j needs a value"),
         ])
     func options(message: String, improved: String) { #expect(OptionAdvice.improve(message).description == improved) }
+
+    @Test(
+        "GetOptions: a number below zero is the value of its option, and refused as such",
+        arguments: [
+            ["--retries", "-1"], ["-x", "-1"], ["-j", "-1"], ["--max-redirects", "-1"], ["--host-connections", "-1"],
+            ["--domain-connections", "-1"],
+        ])
+    func negative(words: [String]) {
+        let error = #expect(throws: UsageError.self) { try Self.request(words + ["https://h/f"]) }
+        #expect(error?.message.contains("needs a number") == true, "\(error?.message ?? "")")
+    }
 
     @Test(
         "GetOptions: the short options of curl and wget mean what they mean there, and those of every day are accepted")

@@ -184,6 +184,7 @@ import Testing
 
     private static let refusals: [(GetOptions, String)] = [
         (.of(), "no URL given"),
+        (.of("-", url), "-: to write to standard output, use -o -"),
         (.of("nosuch"), "\"nosuch\" is no file here and no URL"), (.of("notes.txt"), "no file here and no URL"),
         (.of("dir/f.iso"), "no file here and no URL"), (.of("../f"), "no file here and no URL"),
         (.of("ftp://h/f"), "ftp"),

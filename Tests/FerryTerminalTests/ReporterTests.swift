@@ -193,6 +193,16 @@ import Testing
         #expect(EventText.finished(file, elapsed: .zero) == "done, 1.0 KB in 0.01s, 100.0 KB/s, proof: single")
     }
 
+    @Test("EventText and Reporter: a file of which nothing was fetched has no speed, nor has a run")
+    func resumedWhole() {
+        let file = FinishedDownload(path: "/d/f", totalBytes: 1000, proof: .strong, receivedBytes: 0)
+        #expect(EventText.finished(file, elapsed: .milliseconds(31)) == "done, 1.0 KB in 0.03s, proof: strong")
+        let streams = Streams()
+        let whole = WholeProgress(fileCount: 2, finishedCount: 2)
+        Self.reporter(streams).summary(whole, receivedBytes: 0, elapsed: .seconds(2))
+        #expect(streams.error == "2 of 2 files, 0 B in 2s\n")
+    }
+
     @Test("ProgressStyle: it follows options, terminal and NO_COLOR")
     func style() {
         let normal = OutputOptions()

@@ -18,6 +18,19 @@ import Testing
         #expect(SyncText.lines(skipped: skipped, isVerbose: true).count == 32)
     }
 
+    @Test("SyncText: with --delete, what stays is said to be of another source or changed, unless there is a problem")
+    func kept() {
+        var report = SyncReport()
+        report.gone = ["a"]
+        func first(deletes: Bool) -> String? {
+            SyncText.lines(report, deletes: deletes, isVerbose: false).first
+        }
+        #expect(first(deletes: false) == "not listed by the source any more, kept here: a")
+        #expect(first(deletes: true)?.contains("as it is of another source or was changed here: a") == true)
+        report.problems = ["the list was not read whole"]
+        #expect(first(deletes: true) == "not listed by the source any more, kept here: a")
+    }
+
     @Test("SyncText: files of a directory are stored and not fetched")
     func stored() {
         var report = SyncReport()
@@ -26,6 +39,12 @@ import Testing
             SyncText.lines(report, isOfDirectory: true, isVerbose: false) == [
                 "3 files listed: 0 unchanged, 2 stored (3.0 KB), 0 incomplete"
             ])
+        report.listedCount = 1
+        #expect(
+            SyncText.lines(report, isOfDirectory: true, isVerbose: false) == [
+                "1 file listed: 0 unchanged, 2 stored (3.0 KB), 0 incomplete"
+            ])
+        report.listedCount = 3
         #expect(
             SyncText.lines(report, isVerbose: false) == ["3 files listed: 0 unchanged, 2 fetched (0 B), 0 incomplete"])
     }

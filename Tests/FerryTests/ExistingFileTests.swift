@@ -291,6 +291,8 @@ struct HalfFileTests {
             shop.server.serve("/a.bin", Self.resource)
             shop.server.serve("/r/small.bin", Resource(size: 1000))
             shop.server.always("/r/small.bin", .redirectChain(2))
+            shop.server.serve("/n.bin", Resource(size: 2000, ranges: .off))
+            shop.server.serve("/w.bin", Resource(size: 2000, etag: nil, lastModified: nil, ranges: .off))
             let manager = shop.manager()
             func plan(_ path: String, _ rule: ConflictRule = .rename) async throws -> DownloadPlan {
                 try await manager.plan(try shop.request(path) { $0.onConflict = rule })
@@ -298,6 +300,20 @@ struct HalfFileTests {
             let first = try await plan("/a.bin")
             #expect(first.name == "a.bin" && first.existingPath == nil && first.redactedRedirects.isEmpty)
             #expect(first.maxConnections > 1)
+            // Without ranges, a strong validator lets it be read from the start.
+            let rangeless = try await plan("/n.bin")
+            #expect(rangeless.resumability == .proven && rangeless.reason.contains("it is read from the start"))
+            #expect(try await plan("/w.bin").resumability == .no)
+            // A destination that is not writable is refused before the server is asked.
+            try shop.write("mine", to: "file")
+            let requests = shop.server.requests.count
+            await #expect {
+                _ = try await manager.plan(
+                    try shop.request("/a.bin") { $0.destination = .directory(shop.path("file/d")) })
+            } throws: {
+                ($0 as? DownloadError)?.code == .disk
+            }
+            #expect(shop.server.requests.count == requests)
             await #expect {
                 _ = try await manager.plan(try shop.request("/a.bin") { $0.maxBytes = 1000 })
             } throws: {

@@ -47,7 +47,7 @@ class Digests(WaysOut):
         self.assertEqual((shown["proof"], "checksum" in shown), ("single", False))
         self.browser.until(lambda: "Single" in self.browser.text(f"{PANEL} .facts"), "its proof")
         self.assertNotIn("the whole file matched it", self.browser.text(f"{PANEL} .facts"))
-        self.assertIn("kept although its checksum differs", self.browser.text(f"{PANEL} .events"))
+        self.assertIn("Kept although its checksum differs", self.browser.text(f"{PANEL} .events"))
         self.assertEqual(self.bytes_of("kept.bin"), self.origin.bytes(200_000))
 
     def test_a_server_whose_own_digest_is_wrong_is_named_and_its_bytes_can_be_taken(self):

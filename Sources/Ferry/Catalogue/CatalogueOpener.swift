@@ -97,7 +97,7 @@ struct CatalogueOpener: Sendable {
     }
 
     private func asidePath(_ number: Int, _ suffix: String) -> FilePath {
-        FilePath("\(path.string).damaged-\(number)\(suffix)")
+        FilePath("\(path.string)\(Catalogue.damagedSuffix)\(number)\(suffix)")
     }
 
     private func move(_ from: FilePath, to path: FilePath) throws(FileError) {
@@ -174,6 +174,18 @@ extension Catalogue {
 
     /// The file name of the database in its state directory.
     package static let fileName = "catalogue.sqlite"
+    /// What is between that name and a number in the name of a damaged database that was moved aside.
+    static let damagedSuffix = ".damaged-"
+
+    /// The paths of the damaged databases in a state directory, the last one last. Blocks.
+    package static func damaged(in directory: String) -> [String] {
+        let prefix = fileName + damagedSuffix
+        let names = (try? EngineProvider.fileSystem.list(FilePath(directory))) ?? []
+        let numbers = names.compactMap { name in
+            name.dropping(prefix: prefix).flatMap { Int($0) }
+        }
+        return numbers.sorted().map { Paths.join(directory, prefix + "\($0)") }
+    }
 
     /// Opens or creates the catalogue in a state directory, and locks the directory.
     ///

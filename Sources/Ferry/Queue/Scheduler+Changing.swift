@@ -183,8 +183,10 @@ extension Scheduler {
         case .last: return .back
         case .before(let id), .after(let id):
             guard let key = queue.key(of: id), key.priority == own.key.priority else {
+                let name = try await store.rows([id]).first.map { status(of: $0).name } ?? ""
                 throw DownloadError(
-                    .notFound, ErrorPhrase(.notInThatPriority, "\(id)"), recovery: .needsUser)
+                    .notFound, ErrorPhrase(.notInThatPriority, name.isEmpty ? "\(id)" : name),
+                    suggestion: ErrorPhrase(.samePriority), recovery: .needsUser)
             }
             return if case .before = place { .before(key) } else { .after(key) }
         }

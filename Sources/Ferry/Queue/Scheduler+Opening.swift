@@ -63,7 +63,7 @@ extension Scheduler {
             let downloads = entries.map { QueuedDownload($0, as: parks ? .parked : rest($0), through: settings) }
             let keeper = await openKeeper(at: place)
             let lost = await refreshHandles(in: store)
-            storage.open(store, vault, ledger)
+            storage.open(store, vault, ledger, damaged: opening.damaged)
             handover.willOpen(with: keeper)
             var change = queue.open(downloads)
             change.merge(ListChange(removed: lost))

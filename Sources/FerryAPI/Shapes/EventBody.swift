@@ -62,7 +62,7 @@ package enum EventSentence {
             texts = (
                 message.isEmpty ? state : "Waiting: \(reason)", event.reason == nil ? state : "\(state)：\(reason)"
             )
-        case .note: return reason
+        case .note: return capitalized(reason, of: event)
         case .paused: return DownloadState.paused.text(in: language)
         case .completed(let file):
             let size = ByteText.size(file.totalBytes)
@@ -71,6 +71,14 @@ package enum EventSentence {
         case .cancelled: return DownloadState.cancelled.text(in: language)
         }
         return language.text(of: texts)
+    }
+
+    /// The reason with a capital, unless it begins with a name, path or URL.
+    private static func capitalized(_ text: String, of event: DownloadEvent) -> String {
+        guard case .phrase(let phrase)? = event.reason, phrase.beginsWithWord, let first = text.first else {
+            return text
+        }
+        return first.uppercased() + text.dropFirst()
     }
 
     private static func chinese(_ proof: Proof) -> String {

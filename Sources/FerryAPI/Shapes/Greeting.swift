@@ -15,10 +15,12 @@ package struct Greeting: Codable, Sendable, Hashable {
     package var port: Int?
     /// The directories that the daemon may write to; `nil` if it is not confined.
     package var confinement: ConfinementBody?
+    /// The path to which the catalogue was moved when this daemon opened it, because it was damaged; `nil` if it was not.
+    package var damagedCatalogue: String?
 
     package init(
         api: Int = FerryAPI.version, minimum: Int = FerryAPI.minimumVersion, version: String, pid: Int, session: String,
-        boot: String, port: Int? = nil, confinement: ConfinementBody? = nil
+        boot: String, port: Int? = nil, confinement: ConfinementBody? = nil, damagedCatalogue: String? = nil
     ) {
         self.api = api
         self.minimum = minimum
@@ -28,6 +30,7 @@ package struct Greeting: Codable, Sendable, Hashable {
         self.boot = boot
         self.port = port
         self.confinement = confinement
+        self.damagedCatalogue = damagedCatalogue
     }
 }
 

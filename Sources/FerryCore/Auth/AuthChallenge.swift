@@ -42,6 +42,12 @@ package enum AuthAnswer: Sendable, Hashable {
         return challenges.first { $0.scheme == "basic" }.map { .basic(realm: $0.realm) }
     }
 
+    /// Returns the first scheme, if there are challenges and none is supported; at most 32 bytes of it.
+    package static func unanswerable(in challenges: [AuthChallenge]) -> String? {
+        guard best(of: challenges) == nil else { return nil }
+        return challenges.first.map { String($0.scheme.prefix(32)) }
+    }
+
     /// Parses all lines of the field and returns the best supported challenge.
     package static func best(ofFields lines: [String]) -> AuthAnswer? { best(of: AuthChallenge.parse(lines)) }
 }

@@ -44,7 +44,7 @@ package enum ResponseVerdict: Hashable, Sendable {
     /// 416, with the length and validators that the server declares.
     case unsatisfied(Representation)
     /// 401, 403, 404, 410: the link is dead or requires credentials.
-    case deadLink(status: Int)
+    case deadLink(Reason, status: Int)
     /// 408, 425, 429, 5xx except 501 and 505, and 202 with Retry-After: retry later.
     case busy(status: Int, retryAfter: Duration?)
     /// A 206 that cannot be used: it is discarded and its connection closed.
@@ -80,7 +80,11 @@ package enum ResponseVerdict: Hashable, Sendable {
                 return .unsatisfied(representation)
             }
             return .unsatisfied(representation.with(total: total))
-        case 401, 403, 404, 410: return .deadLink(status: head.status)
+        case 401:
+            let scheme = AuthAnswer.unanswerable(in: AuthChallenge.parse(head.values(.wwwAuthenticate)))
+            let reason = scheme.map { Reason(.serverAnsweredFor, "401", $0) } ?? Reason(.serverAnswered, "401")
+            return .deadLink(reason, status: head.status)
+        case 403, 404, 410: return .deadLink(Reason(.serverAnswered, "\(head.status)"), status: head.status)
         case 501, 505: return .refused(Reason(.serverAnswered, "\(head.status)"))
         case 408, 425, 429, 500...599:
             return .busy(status: head.status, retryAfter: RetryAfter.delay(in: head, now: now))

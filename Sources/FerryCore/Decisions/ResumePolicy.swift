@@ -117,7 +117,7 @@ package enum ResumePolicy {
         case .notModified: return .refused(Reason(.unasked304))
         case .unsatisfied(let representation):
             return assessUnsatisfied(representation, held: held, rules: rules, ifRange: ifRange)
-        case .deadLink(let status): return .deadLink(Reason(.serverAnswered, "\(status)"), status: status)
+        case .deadLink(let reason, let status): return .deadLink(reason, status: status)
         case .busy(let status, let wish): return .busy(status: status, retryAfter: wish)
         case .unusable(let reason): return .unusable(reason)
         case .refused(let reason): return .refused(reason)
@@ -141,7 +141,7 @@ package enum ResumePolicy {
                 return .different(representation.identity)
             }
             return range == block ? .compare(representation) : .inconclusive(Reason(.tooLittle))
-        case .deadLink(let status): return .deadLink(Reason(.serverAnswered, "\(status)"), status: status)
+        case .deadLink(let reason, let status): return .deadLink(reason, status: status)
         case .busy(let status, _): return .busy(status: status)
         case .refused(let reason): return .refused(reason)
         case .unusable(let reason): return .inconclusive(reason)

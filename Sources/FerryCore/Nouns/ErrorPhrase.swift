@@ -20,6 +20,13 @@ package struct ErrorPhrase: Sendable, Hashable {
         Self.fill(key.pattern(in: language), with: arguments.map { $0.text(in: language) })
     }
 
+    /// Whether the sentence begins with a word of its own, and not with a name, path or number that fills a placeholder.
+    package var beginsWithWord: Bool {
+        guard key.pattern(in: .english).utf8.hasPrefix("{0}") else { return true }
+        if case .phrase(let inner)? = arguments.first { return inner.beginsWithWord }
+        return false
+    }
+
     /// Replaces the placeholders in one pass, so that braces inside an argument stay.
     static func fill(_ pattern: String, with arguments: [String]) -> String {
         var text = ""
@@ -59,7 +66,7 @@ extension ErrorPhrase {
         // Servers
         case answered, unusableAnswer, unusableAnswers, noSourceLeft, asksForCredentials, deadLink, credentialsRefused
         case gaveUpOnce, gaveUp
-        case serverAnswered, unusableList, stalled, slowBody, endedEarly
+        case serverAnswered, serverAnsweredFor, asksForField, unusableList, stalled, slowBody, endedEarly
         // Responses
         case impossibleLength, unasked416, answeredNoFile, severalRanges, noContentRange, impossibleRange, encodedRange
         case lengthsDisagree, unaskedPart, otherStart, unasked304, pageInstead, encodesFile, refusesRange
@@ -190,7 +197,8 @@ extension ErrorPhrase {
         case checkS3Keys, setClock, setRegion
 
         // Suggestions
-        case giveLinkOfBegun, orRestart, giveCredentials, giveFreshLink, signInAgain, freshLinkOrThis, runAgain,
+        case giveLinkOfBegun, orRestart, giveCredentials, giveCredentialsFirst, giveField, giveFreshLink, signInAgain,
+            freshLinkOrThis, runAgain, runAnew,
             giveOwnChecksum,
             giveChecksum, keptMarked, keptMarkedOf,
             doNotUse
@@ -201,7 +209,8 @@ extension ErrorPhrase {
         case nameLists, useNewer
         case closeFirst, giveAgain
         case listShows, giveMoreOfID, lookAtLog, logWhere
-        case useRunning, listTokens, stopDaemon, killDaemon, anotherPort, anotherSocket, shorterSocket, removeOrChoose,
+        case samePriority, useRunning, listTokens, stopDaemon, killDaemon, anotherPort, anotherSocket, shorterSocket,
+            removeOrChoose,
             closeOrChoose
         case giveDescriptor, listenForFerry, writeObject
         case allowThenRestart, startUnconfined

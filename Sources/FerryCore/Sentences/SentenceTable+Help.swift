@@ -206,7 +206,8 @@ extension SentenceTable {
             "连接在此时间内收到的数据少于 1 KB 时停止；也是响应超时（默认：60）。",
         "Replace a connection that is slower than this, on average over --stall-timeout.":
             "替换平均速度（按 --stall-timeout 计）低于此值的连接。",
-        "Consecutive retries without progress before giving up (default: 10).": "没有进展时连续重试多少次后放弃（默认：10）。",
+        "Consecutive retries without progress before giving up (default: 10; of ferry get 3 while the server refuses every connection).":
+            "没有进展时连续重试多少次后放弃（默认：10；ferry get 在服务器拒绝所有连接时为 3）。",
         "Free disk space to keep (default: 1 % of the disk, at most 256MB; of ferry add: the daemon's).":
             "保留的磁盘可用空间（默认：磁盘的 1 %，最多 256MB；ferry add：后台服务的设置）。",
         "If the file name exists: rename, overwrite, fail or skip (default: rename).":

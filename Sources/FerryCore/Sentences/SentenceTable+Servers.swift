@@ -84,6 +84,11 @@ extension SentenceTable {
         .gaveUpOnce: ("gave up after 1 attempt: {0}", "尝试 1 次后放弃：{0}"),
         .gaveUp: ("gave up after {0} attempts: {1}", "尝试 {0} 次后放弃：{1}"),
         .serverAnswered: ("the server answered {0}", "服务器返回了 {0}"),
+        .serverAnsweredFor: ("the server answered {0} ({1})", "服务器返回了 {0}（{1}）"),
+        .asksForField: (
+            "{0}: it takes no user name and password, but another Authorization header",
+            "{0}：服务器不接受用户名和密码，而要求其他 Authorization 请求头"
+        ),
         .unusableList: ("the list of digests {0} cannot be had: the server answered {1}", "无法取得摘要列表 {0}：服务器返回了 {1}"),
         .stalled: ("the connection stalled", "连接停滞"),
         .slowBody: ("the server did not send the rest of its response in time", "服务器没有在时限内发完响应"),

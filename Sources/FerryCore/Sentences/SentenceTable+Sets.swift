@@ -208,20 +208,22 @@ extension SentenceTable {
         "{0} was written here after it was downloaded: give --changed to replace it":
             "{0} 在下载后被写入：要替换它请使用 --changed",
         "nothing is damaged": "没有损坏",
-        "{0} files listed: {1} unchanged, {2} fetched ({3}), {4} incomplete":
-            "列出 {0} 个文件：{1} 个未变，{2} 个已下载（{3}），{4} 个不完整",
-        "{0} files listed: {1} unchanged, {2} stored ({3}), {4} incomplete":
-            "列出 {0} 个文件：{1} 个未变，{2} 个已存储（{3}），{4} 个不完整",
+        "1 file listed": "列出 1 个文件",
+        "{0} files listed": "列出 {0} 个文件",
+        "{0}: {1} unchanged, {2} fetched ({3}), {4} incomplete": "{0}：{1} 个未变，{2} 个已下载（{3}），{4} 个不完整",
+        "{0}: {1} unchanged, {2} stored ({3}), {4} incomplete": "{0}：{1} 个未变，{2} 个已存储（{3}），{4} 个不完整",
         "left out: {0}: a symbolic link, which is not followed": "略去：{0}：符号链接，不跟随",
         "left out: {0}: neither a file nor a directory": "略去：{0}：既不是文件也不是目录",
         "deleted, as the source does not list it any more: {0}": "已删除，因为来源不再列出：{0}",
         "moved to {0}, as the source does not list it any more: {1}": "已移至 {0}，因为来源不再列出：{1}",
         "not listed by the source any more, kept here: {0}": "来源不再列出，在这里保留：{0}",
+        "kept here although the source does not list it, as it is of another source or was changed here: {0}":
+            "来源未列出，但它属于其他来源或在这里被改动，因此保留：{0}",
         "and {0} more": "另有 {0} 个",
         "intact: {0}": "完好：{0}",
-        "damaged: {0}: {1} of {2} differ": "损坏：{0}：{2} 中有 {1} 不一致",
-        "changed: {0}: {1} of {2} differ, and it was written after it was downloaded":
-            "已改动：{0}：{2} 中有 {1} 不一致，且下载后被写入",
+        "damaged: {0}: {1} of {2} are in pieces that differ": "损坏：{0}：{2} 中有 {1} 属于不一致的分块",
+        "changed: {0}: {1} of {2} are in pieces that differ, and it was written after it was downloaded":
+            "已改动：{0}：{2} 中有 {1} 属于不一致的分块，且下载后被写入",
         "missing: {0}": "缺失：{0}",
         "unknown: {0}: there is no record of its digest": "未知：{0}：没有其校验值的记录",
         "unreadable: {0}: {1}": "无法读取：{0}：{1}",
@@ -232,7 +234,7 @@ extension SentenceTable {
         "extra: {0}: it is not of the set": "多余：{0}：不属于该集合",
         "no listed file matches the pattern {0}": "列出的文件中没有一个与模式 {0} 匹配",
         "line {0}: not a JSON object": "第 {0} 行：不是 JSON 对象",
-        "{0} is repaired by your record in {1}": "按照您在 {1} 中的记录修复 {0}",
+        "{0} is compared with your record in {1}": "按照您在 {1} 中的记录核对 {0}",
         "{0} is the name here of {1}": "{1} 在这里的名称是 {0}",
         "the digests of {0} were recorded by user {1}": "{0} 的校验值由用户 {1} 记录",
         // What a sync would do
@@ -248,15 +250,15 @@ extension SentenceTable {
             "不动：{0}：它属于该集合，并在这里被改动；--on-conflict overwrite 会替换它",
         "leave: {0}: the source does not list it any more": "不动：{0}：来源不再列出",
         "delete: {0}: the source does not list it any more": "删除：{0}：来源不再列出",
-        "{0} files listed: {1} to fetch ({2}), {3} to check, {4} unchanged, {5} in the way, {6} to delete":
-            "列出 {0} 个文件：{1} 个待下载（{2}），{3} 个待检查，{4} 个未变，{5} 个被占用，{6} 个待删除",
+        "{0}: {1} to fetch ({2}), {3} to check, {4} unchanged, {5} in the way, {6} to delete":
+            "{0}：{1} 个待下载（{2}），{3} 个待检查，{4} 个未变，{5} 个被占用，{6} 个待删除",
         "store: {0}: there is no such object": "存储：{0}：没有这个对象",
         "store: {0}: it has another size": "存储：{0}：大小不同",
         "store: {0}: it replaces an object that is not of the set": "存储：{0}：替换不属于该集合的对象",
         "check: {0}: its date proves nothing, and its bytes are compared": "检查：{0}：日期不能证明什么，将比较其内容",
         "keep: {0}: it has the size and date that it had before": "保留：{0}：大小和日期与之前相同",
-        "{0} files listed: {1} to store ({2}), {3} to compare, {4} unchanged, {5} in the way, {6} to delete":
-            "列出 {0} 个文件：{1} 个待存储（{2}），{3} 个待比较，{4} 个未变，{5} 个被占用，{6} 个待删除",
+        "{0}: {1} to store ({2}), {3} to compare, {4} unchanged, {5} in the way, {6} to delete":
+            "{0}：{1} 个待存储（{2}），{3} 个待比较，{4} 个未变，{5} 个被占用，{6} 个待删除",
         "at least {0}": "至少 {0}",
         "{0} of unknown size": "{0} 个大小未知",
         "--backup-dir and --daemon cannot be used together": "--backup-dir 和 --daemon 不能一起使用",

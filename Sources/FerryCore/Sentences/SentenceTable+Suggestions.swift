@@ -13,6 +13,11 @@ extension SentenceTable {
             "Give --user or --header, and run it again; the received part is kept.",
             "请用 --user 或 --header 提供凭据后重新运行；已有的内容会保留。"
         ),
+        .giveCredentialsFirst: ("Give --user or --header, and run it again.", "请用 --user 或 --header 提供凭据后重新运行。"),
+        .giveField: (
+            "Give the header with --header 'Authorization: …', and run it again.",
+            "请用 --header 'Authorization: …' 提供该请求头后重新运行。"
+        ),
         .giveFreshLink: ("Give a fresh link for the same file; the received part is kept.", "请提供同一文件的新链接；已有的内容会保留。"),
         .signInAgain: (
             "Get past the page in a browser and run it again; after a login there give its cookies with --load-cookies, or give a fresh link; --accept-html takes the page.",
@@ -27,6 +32,7 @@ extension SentenceTable {
             "服务器发送的 Content-Digest 可能有误。请给出文件本身的校验和，或用 none 按原样接受数据。"
         ),
         .runAgain: ("Run it again to resume.", "重新运行即可从这里继续。"),
+        .runAnew: ("Run it again, from the beginning: {0}.", "请重新运行，这会从头开始：{0}。"),
         .giveChecksum: ("Give a --checksum, or leave --strict away.", "请提供 --checksum，或去掉 --strict。"),
         .keptMarked: (
             "Kept as {0}; --checksum none accepts it, another compares it.",
@@ -39,8 +45,7 @@ extension SentenceTable {
         .doNotUse: ("Do not use what was written.", "请勿使用已写出的内容。"),
         .makeRoom: ("Make room and run it again; the received part is kept.", "请腾出空间后重新运行；已有的内容会保留。"),
         .minFree: (
-            "--min-free 0 keeps nothing free; in the daemon, ferry set min-free=0.",
-            "--min-free 0 表示不保留；守护进程中用 ferry set min-free=0。"
+            "--min-free 0 keeps nothing free.", "--min-free 0 表示不保留。"
         ),
         .startAnew: (
             "Start the download anew; a part file that is still there is found by its URL.",
@@ -54,8 +59,8 @@ extension SentenceTable {
             "请给出网址，或说明服务器：--user NAME@HOST、secretsOrigin。"
         ),
         .allowPrivate: (
-            "If this address is meant, leave out --no-private; ferry work has --allow-private, a request allowsPrivate.",
-            "如果确实要用这个地址，请去掉 --no-private；ferry work 用 --allow-private，请求用 allowsPrivate。"
+            "If this address is meant, allow it: allowsPrivate of a request, --allow-private of a worker.",
+            "如果确实要用这个地址，请允许它：请求用 allowsPrivate，ferry work 用 --allow-private。"
         ),
         .writeHTTP: (
             "If the server speaks plain HTTP on this port, write http:// in place of https://.",
@@ -75,8 +80,8 @@ extension SentenceTable {
         ),
         .getOneFile: ("Use ferry get for a single file.", "下载单个文件请用 ferry get。"),
         .giveAuthority: (
-            "Give the authority with --ca-file; --insecure would trust anyone; in the daemon, ferry set NAME ca-file=FILE.",
-            "请用 --ca-file 提供证书颁发机构；--insecure 会信任任何人；后台服务中用 ferry set NAME ca-file=FILE。"
+            "Give the authority with --ca-file; --insecure would trust anyone.",
+            "请用 --ca-file 提供证书颁发机构；--insecure 会信任任何人。"
         ),
         .giveCertificate: (
             "If it is the server's own, give it with --ca-file; --insecure would trust anyone.",
@@ -86,7 +91,10 @@ extension SentenceTable {
         .writeProxyCredentials: (
             "Write them as --proxy http://USER:PASSWORD@host:port.", "请写成 --proxy http://USER:PASSWORD@host:port。"
         ),
-        .waitForOther: ("Wait for the other one, or choose another name with -o.", "请等待另一个下载结束，或用 -o 选择其他名称。"),
+        .waitForOther: (
+            "Wait for the other one (ferry list shows those of the daemon), or choose another name with -o.",
+            "请等待另一个下载结束（ferry list 列出后台服务的下载），或用 -o 选择其他名称。"
+        ),
         .moveAway: (
             "Move the part file and its journal away to begin again; nothing was deleted.", "请移走部分文件及其日志后重新开始；没有删除任何内容。"
         ),
@@ -97,6 +105,10 @@ extension SentenceTable {
         .useNewer: ("Use that version, or another identifier.", "请使用那个版本，或使用其他标识符。"),
         .closeFirst: ("Close it there first, or use another identifier.", "请先在那里关闭它，或使用其他标识符。"),
         .giveAgain: ("Give them again.", "请重新提供凭据。"),
+        .samePriority: (
+            "A download moves among those of its priority; ferry set NAME priority=normal changes it.",
+            "下载只能在相同优先级之间移动；可用 ferry set NAME priority=normal 更改优先级。"
+        ),
         .useRunning: ("Use that one, or stop it first.", "请使用那一个，或先停止它。"),
         .listShows: ("Run ferry list to see all.", "请运行 ferry list 查看全部下载。"),
         .lookAtLog: ("Run ferry logs to see what it does.", "请运行 ferry logs 查看它在做什么。"),

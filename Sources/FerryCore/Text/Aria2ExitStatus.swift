@@ -46,7 +46,7 @@ package enum Aria2ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     /// Returns the status for a sentence, or for the first of its arguments that has one; `nil` if none has.
     private static func of(_ phrase: ErrorPhrase) -> Aria2ExitStatus? {
         if let status = of(phrase.key) { return status }
-        if [.serverAnswered, .answered, .answeredNoFile, .unusableList].contains(phrase.key) {
+        if [.serverAnswered, .serverAnsweredFor, .answered, .answeredNoFile, .unusableList].contains(phrase.key) {
             return phrase.arguments.lazy.compactMap { Int($0.description).flatMap(of(httpStatus:)) }.first
         }
         for case .phrase(let inner) in phrase.arguments { if let status = of(inner) { return status } }
@@ -64,7 +64,7 @@ package enum Aria2ExitStatus: Int32, Sendable, Hashable, CaseIterable {
         case .redirectLoop, .tooManyRedirects: .tooManyRedirects
         case .redirectNowhere, .severalRedirects, .unusableRedirect, .unencryptedRedirect: .unusableResponse
         case .otherFile, .cannotGoOn, .noRanges, .noRangesAnd, .noRangesNoValidator: .cannotResume
-        case .asksForCredentials, .credentialsRefused, .proxyAsksForCredentials: .unauthorized
+        case .asksForCredentials, .asksForField, .credentialsRefused, .proxyAsksForCredentials: .unauthorized
         case .directoryReadOnly, .makeDirectory: .cannotMakeDirectory
         case .create: .cannotCreate
         case .open: .cannotOpen

@@ -205,10 +205,13 @@ package final class DownloadDriver: Sendable {
     /// Returns the error; if it asks for credentials although the server has refused some, returns an error that reports the
     /// refusal.
     private func refused(_ error: DownloadError) -> DownloadError {
-        guard error.code == .credentials, let host = transfer.refusingHost else { return error }
+        guard error.code == .credentials, error.phrase?.key != .asksForField, let host = transfer.refusingHost else {
+            return error
+        }
+        let hasWritten = transfer.facts.writtenBytes > 0
         return DownloadError(
-            .credentials, ErrorPhrase(.credentialsRefused, host), suggestion: ErrorPhrase(.giveCredentials),
-            recovery: .needsUser)
+            .credentials, ErrorPhrase(.credentialsRefused, host),
+            suggestion: ErrorPhrase(hasWritten ? .giveCredentials : .giveCredentialsFirst), recovery: .needsUser)
     }
 
     /// Returns the error. If the bytes went into a stream, replaces a suggestion that assumes they were kept.
@@ -218,8 +221,8 @@ package final class DownloadDriver: Sendable {
         switch error.suggestionPhrase?.key {
         // The failed write may have written a part of the bytes.
         case .makeRoom: return error.suggesting(ErrorPhrase(.doNotUse))
-        case .giveCredentials where hasWritten, .giveFreshLink where hasWritten, .signInAgain where hasWritten,
-            .runAgain where hasWritten:
+        case .giveCredentials where hasWritten, .giveField where hasWritten, .giveFreshLink where hasWritten,
+            .signInAgain where hasWritten, .runAgain where hasWritten, .runAnew where hasWritten:
             return error.suggesting(ErrorPhrase(.doNotUse))
         default: return error
         }

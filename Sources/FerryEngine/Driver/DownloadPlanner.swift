@@ -19,8 +19,13 @@ package struct DownloadPlanner: Sendable {
         self.testsRanges = testsRanges
     }
 
+    /// Throws, as the download would, for a destination that is not writable, a server that refuses, and a file that is too
+    /// large.
     package func plan() async throws(DownloadError) -> DownloadPlan {
-        _ = try request.destination.resolved()
+        let destination = request.destination
+        try await environment.files.run { disk throws(DownloadError) in
+            try PartFiles.checkWritable(destination, fileSystem: disk.fileSystem)
+        }
         guard let source = try await source() else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
         let (verdict, redirects) = try await ask(source, .whole)
         let representation: Representation
@@ -30,9 +35,7 @@ package struct DownloadPlanner: Sendable {
                 throw .deadLink(Reason(.pageInstead), status: 200, holdsBytes: false)
             }
             representation = found
-        case .deadLink(let status):
-            throw .deadLink(
-                .phrase(ErrorPhrase(.answered, "\(source)", "\(status)")), status: status, holdsBytes: false)
+        case .deadLink(let reason, let status): throw .deadLink(reason, status: status, holdsBytes: false)
         case .busy(let status, let wish):
             throw DownloadError(
                 .refused, ErrorPhrase(.answered, "\(source)", "\(status)"), recovery: .transient(retryAfter: wish))
@@ -91,6 +94,12 @@ package struct DownloadPlanner: Sendable {
         let hasDigest = request.hasDigest || !representation.digests.isEmpty
         if !testsRanges {
             plan.reason = "ranges were not tested"
+        } else if !hasRanges, plan.validatorStrength == .strong, !representation.isEncoded {
+            // The driver reads it from the start, and keeps what is held.
+            (plan.resumability, plan.reason) = (
+                .proven,
+                "a strong validator tells whether the file is the same; the server sends no ranges, so it is read from the start"
+            )
         } else if !hasRanges {
             plan.reason = "the server sends no ranges, so it would begin again"
         } else if plan.validatorStrength == .strong {
@@ -155,6 +164,8 @@ package struct DownloadPlanner: Sendable {
         switch IdentityComparison.compare(known: known, offered: identity, strict: request.trust.strict) {
         case .different:
             (plan.resumability, plan.reason) = (.no, "the server's file has changed, so it would begin again")
+        case .plausible where !plan.acceptsRanges && plan.resumability == .proven:
+            (plan.resumability, plan.reason) = (.no, "the server sends no ranges, so it would begin again")
         case .plausible where plan.resumability == .proven && !request.hasDigest && plan.digests.isEmpty:
             (plan.resumability, plan.reason) = (.sampled, "the validator has changed: samples would be compared")
         case .same, .plausible, .unknown: break

@@ -17,11 +17,11 @@ struct FleetCommand: ParsableCommand {
             init makes the tables; add stores a list; ferry work, on as many machines as wanted, downloads it.
 
             EXAMPLES:
-              ferry fleet init postgres://ferry@db.example.com/fleet
-              ferry fleet host postgres://ferry@db.example.com/fleet '*' --rate 5/s --connections 4
-              ferry fleet add postgres://ferry@db.example.com/fleet urls.txt --into /shared/data
-              ferry work postgres://ferry@db.example.com/fleet -j 64
-              ferry fleet status postgres://ferry@db.example.com/fleet
+              ferry fleet init postgres://ferry@db/fleet
+              ferry fleet host postgres://ferry@db/fleet '*' --rate 5/s --connections 4
+              ferry fleet add postgres://ferry@db/fleet urls.txt --into /shared/data
+              ferry work postgres://ferry@db/fleet -j 64
+              ferry fleet status postgres://ferry@db/fleet
             """,
         subcommands: [
             FleetInitCommand.self, FleetAddCommand.self, FleetStatusCommand.self, FleetWorkersCommand.self,

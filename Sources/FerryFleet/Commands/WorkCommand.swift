@@ -12,8 +12,8 @@ struct WorkCommand: AsyncCommand {
             another worker does when the lease has ended.
 
             EXAMPLES:
-              ferry work postgres://ferry@db.example.com/fleet -j 64
-              ferry work postgres://ferry@db.example.com/fleet --until-done --state /var/lib/ferry/work
+              ferry work postgres://ferry@db/fleet -j 64
+              ferry work postgres://ferry@db/fleet --until-done --state /var/lib/ferry/work
 
             EXIT CODES: see ferry get --help.
             """)

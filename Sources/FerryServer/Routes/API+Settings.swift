@@ -36,7 +36,11 @@ extension API {
         if change.proxy != .unchanged, !call.isLocal {
             throw Problem(.forbidden, "The proxy is changed through the Unix socket only.")
         }
-        if let directory = change.directory { try confinement?.check(directory) }
+        if let directory = change.directory {
+            try confinement?.check(directory)
+            // A path that is not absolute is refused as a setting.
+            if directory.utf8.hasPrefix("/") { try await ConfinedDirectory.checkWritable(directory) }
+        }
         guard isOfSession else {
             let body = try await settings.change(change)
             return try Answer.json(body)

@@ -100,7 +100,7 @@ struct API: Sendable {
             Greeting(
                 version: FerryVersion.text, pid: Int(ProcessInfo.processInfo.processIdentifier),
                 session: call.session, boot: broadcaster.boot, port: addresses.port,
-                confinement: confinement?.body))
+                confinement: confinement?.body, damagedCatalogue: manager.damagedCatalogue))
     }
 
     /// The default download directory of a session.

@@ -121,7 +121,9 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         var values = try values
         for (setting, new) in changes {
             let value = new == .null ? defaults[setting] : setting.value(of: new)
-            guard value != nil || new == .null else { throw Problem(.badRequest, setting.rawValue) }
+            guard value != nil || new == .null else {
+                throw Problem(.badRequest, "\(setting.rawValue) needs \(setting.demand)")
+            }
             values[setting] = value
         }
         let merged: DaemonSettings
@@ -223,6 +225,17 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
         case .networkAssumption, .proxy, .directory, .aria2Secret, .gatewayDirectory: .text
         case .allowedDirectories, .onComplete, .onNeedsUser, .aria2AllowedOrigins, .gatewayUpstreams, .gatewayUsers:
             .list
+        }
+    }
+
+    /// What its value must be.
+    var demand: String {
+        switch form {
+        case .whole: "a whole number"
+        case .number: "a number"
+        case .flag: "true or false"
+        case .text: "a text"
+        case .list: "a list of texts"
         }
     }
 

@@ -62,7 +62,7 @@ package struct SettingsSource: Sendable {
     private let defaults: DaemonSettings
     private let searchPath: String
 
-    /// Throws `invalidRequest` with the name of a setting whose variable does not have the setting's form.
+    /// Throws `invalidRequest` with the name of a variable whose value does not have the setting's form.
     package init(
         file path: String, environment: [String: String], flags: [Setting: JSONValue], defaults: DaemonSettings
     ) throws(DownloadError) {
@@ -72,7 +72,9 @@ package struct SettingsSource: Sendable {
         var given = flags
         for setting in Setting.allCases where flags[setting] == nil {
             guard let text = environment[setting.variable] else { continue }
-            guard let value = setting.value(of: text) else { throw Self.unusable(setting.rawValue) }
+            guard let value = setting.value(of: text) else {
+                throw Self.unusable("\(setting.variable) needs \(setting.demand)")
+            }
             given[setting] = value
         }
         self.given = given

@@ -192,6 +192,7 @@ package enum OptionAdvice {
         ("--speed-limit --lowest-speed-limit", "use --min-speed RATE"),
         ("-m --timeout --max-time --read-timeout --speed-time", "use --stall-timeout or --connect-timeout"),
         ("-t --tries --retry --max-tries --retry-connrefused", "use --retries N"),
+        ("--resume --continue-download", "leave it out: what has been begun is resumed"),
         ("-n --no-clobber --skip-existing", "use --on-conflict skip"),
         ("--overwrite --force --allow-overwrite --clobber", "use --on-conflict overwrite"),
         ("--split --max-connection-per-server --num-connections", "use -x N"),

@@ -14,14 +14,17 @@ package struct GetOptions: ParsableArguments, Sendable {
 /// Options of a command that downloads in its own process.
 package struct RunOptions: ParsableArguments, Sendable {
     @Option(
-        name: [.customShort("j", allowingJoined: true), .customLong("parallel")],
+        name: [.customShort("j", allowingJoined: true), .customLong("parallel")], parsing: .unconditional,
         help: ArgumentHelp("Maximum number of simultaneous files.", valueName: "n"))
     package var parallel = 3
 
-    @Option(help: ArgumentHelp("Maximum number of simultaneous connections to one host name.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Maximum number of simultaneous connections to one host name.", valueName: "n"))
     package var hostConnections: Int?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Maximum number of simultaneous connections to all hosts of one domain, such as example.co.uk.",
             valueName: "n"))

@@ -34,7 +34,7 @@ extension CommonOptions {
 /// The options of a request.
 package struct RequestOptions: ParsableArguments, Sendable {
     @Option(
-        name: [.customShort("x", allowingJoined: true), .customLong("connections")],
+        name: [.customShort("x", allowingJoined: true), .customLong("connections")], parsing: .unconditional,
         help: ArgumentHelp(
             "Maximum connections per file; the best number is determined automatically.", valueName: "n"))
     package var connections = DownloadRequest.plain.maxConnections
@@ -64,7 +64,7 @@ package struct RequestOptions: ParsableArguments, Sendable {
         help: ArgumentHelp("The Referer header: the URL of the linking page.", valueName: "url"))
     package var referer: String?
 
-    @Option(help: ArgumentHelp("Maximum number of redirects in a row.", valueName: "n"))
+    @Option(parsing: .unconditional, help: ArgumentHelp("Maximum number of redirects in a row.", valueName: "n"))
     package var maxRedirects = DownloadRequest.plain.maxRedirects
 
     @Flag(help: "Follow redirects from https to http.")
@@ -120,9 +120,11 @@ package struct RequestOptions: ParsableArguments, Sendable {
     package var minSpeed: String?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             """
-            Consecutive retries without progress before giving up (default: \(DownloadRequest.standardMaxAttempts)).
+            Consecutive retries without progress before giving up (default: \(DownloadRequest.standardMaxAttempts); of \
+            ferry get 3 while the server refuses every connection).
             """, valueName: "n|inf"))
     package var retries: String?
 

@@ -98,6 +98,10 @@ struct RequestPlanner: Sendable {
     }
 
     private func target(_ item: String) throws(UsageError) -> Target {
+        // As after `-O`, which takes no name here.
+        if item.hasSameBytes(as: "-") {
+            throw UsageError("-: to write to standard output, use -o -; to read URLs from standard input, -i -")
+        }
         if !item.utf8.contains("://") {
             let isPart = [ReservedName.part, .journal].contains { item.utf8.hasSuffix($0.text) }
             switch world.kind(item) {

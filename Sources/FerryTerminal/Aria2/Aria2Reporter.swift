@@ -25,6 +25,8 @@ final class Aria2Reporter: RunReporting {
     }
 
     let interval: Duration? = .seconds(1)
+    /// False: the table of aria2 has the number of each download.
+    let tellsApart = false
     private let output: Aria2Output
     private let hooks: Aria2Hooks
     private let console: Console

@@ -25,7 +25,9 @@ package struct FailureReason: Sendable, Hashable {
     private static let late: Set<ErrorPhrase.Key> = [
         .stalled, .slowBody, .noAnswerInTime, .noConnectionInTime, .noHandshakeInTime, .connectTimedOut,
     ]
-    private static let answers: Set<ErrorPhrase.Key> = [.serverAnswered, .answered, .answeredNoFile, .unusableList]
+    private static let answers: Set<ErrorPhrase.Key> = [
+        .serverAnswered, .serverAnsweredFor, .answered, .answeredNoFile, .unusableList,
+    ]
 
     /// Returns the phrase and the phrases in its placeholders.
     private static func phrases(_ phrase: ErrorPhrase) -> [ErrorPhrase] {

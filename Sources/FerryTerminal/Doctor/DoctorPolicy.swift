@@ -60,6 +60,19 @@ package enum DoctorPolicy {
         return DoctorCheck("state", .ok, .words(path))
     }
 
+    /// Reports damaged catalogues that were moved aside; `nil` if there is none.
+    ///
+    /// - Parameter paths: Their paths, the last one last.
+    package static func list(_ paths: [String]) -> DoctorCheck? {
+        guard let last = paths.last else { return nil }
+        return DoctorCheck(
+            "list", .warning,
+            paths.count == 1
+                ? "the list was damaged, and is kept as \(last)"
+                : "the list was damaged \(paths.count) times; the last one is kept as \(last)",
+            advice: "unfinished downloads are found again; remove the file when you do not need it")
+    }
+
     /// Reports whether a daemon could start with its settings, from the file and the environment.
     ///
     /// - Parameter unknown: The members of the file that are not settings.

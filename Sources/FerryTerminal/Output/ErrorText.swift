@@ -20,8 +20,7 @@ package enum ErrorText {
         if isBrief { return PrintableText.escape(text) }
         if let command {
             text += separator + ("to resume: \(command)" as Reason).local
-        } else if let suggestion = error.suggestion(in: .current) ?? suggestion(for: error)?.local,
-            !suggestion.isEmpty
+        } else if let suggestion = suggestion(for: error)?.local ?? error.suggestion(in: .current), !suggestion.isEmpty
         {
             text += separator + clause(suggestion)
         }
@@ -44,9 +43,11 @@ package enum ErrorText {
         return false
     }
 
-    /// Returns a suggestion specific to the command line, for errors without one.
+    /// Returns a suggestion specific to the command line, for errors without one, or with one for several places.
     private static func suggestion(for error: DownloadError) -> Reason? {
-        switch (error.code, error.phrase?.key) {
+        if error.suggestionPhrase?.key == .allowPrivate { return "if this address is meant, leave out --no-private" }
+        guard error.suggestion == nil else { return nil }
+        return switch (error.code, error.phrase?.key) {
         case (.wrongState, .cannotResume?): "ferry restart downloads it again"
         case (.wrongState, .cannotCancel?): "ferry remove takes it off the list"
         case (.conflict, .otherThanDownloaded?): "without --delete-files it leaves the list, and the file stays"
@@ -101,11 +102,12 @@ package enum ErrorText {
         // After signing in, or to accept the response, the user runs the same command again.
         if [.pageInstead, .documentInstead, .unprovenInstead].contains(error.phrase?.key) { return nil }
         let options = options.isEmpty ? "" : options + " "
+        let access = error.phrase?.key == .asksForField ? "-H 'Authorization: …'" : "--user USER"
         return switch (error.code, part) {
         case (.freshLink, let part?): "ferry get \(ShellWord.quote(part)) NEWURL"
         case (.freshLink, nil): "ferry get \(options)NEWURL"
-        case (.credentials, let part?): "ferry get --user USER \(ShellWord.quote(part))"
-        case (.credentials, nil): "ferry get --user USER \(options)\(url.flatMap(typeable) ?? "URL")"
+        case (.credentials, let part?): "ferry get \(access) \(ShellWord.quote(part))"
+        case (.credentials, nil): "ferry get \(access) \(options)\(url.flatMap(typeable) ?? "URL")"
         default: nil
         }
     }

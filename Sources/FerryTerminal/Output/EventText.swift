@@ -82,9 +82,13 @@ package enum EventText {
             let seconds = max(0.01, Seconds.of(elapsed))
             // For a file of this machine, no bytes are received.
             let isSent = file.receivedBytes == 0 && file.storedETag != nil
-            let rate = ByteText.rate(Double(isSent ? file.totalBytes : file.receivedBytes) / seconds)
+            let bytes = isSent ? file.totalBytes : file.receivedBytes
             let time = seconds < 1 ? "\((seconds * 100).rounded() / 100)s" : ByteText.duration(elapsed)
-            text = "done, \(size) in \(time), \(rate), proof: \(proof)"
+            // What came in an earlier run has no speed in this one.
+            text =
+                bytes > 0
+                ? "done, \(size) in \(time), \(ByteText.rate(Double(bytes) / seconds)), proof: \(proof)"
+                : "done, \(size) in \(time), proof: \(proof)"
         }
         return text.local
     }

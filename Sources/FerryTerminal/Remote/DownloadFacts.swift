@@ -114,10 +114,11 @@ package enum DownloadFacts {
 
     /// Returns what must end before a download that waits for a slot can start.
     private static func place(_ queue: DownloadDetail.Queue) -> Reason {
-        if queue.running < queue.limit { return "\(queue.before) before it" }
+        let before: Reason = queue.before == 0 ? "it is the next" : "\(queue.before) before it"
+        if queue.running < queue.limit { return before }
         return queue.running == 1
-            ? "1 download runs, the most that may; \(queue.before) before it"
-            : "\(queue.running) downloads run, the most that may; \(queue.before) before it"
+            ? "1 download runs, the most that may; \(before)"
+            : "\(queue.running) downloads run, the most that may; \(before)"
     }
 
     static func priority(_ priority: DownloadPriority) -> String {

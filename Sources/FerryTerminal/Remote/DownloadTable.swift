@@ -109,6 +109,10 @@ package struct DownloadTable: Sendable {
             "to trust it, if it is the server's own: \(setting(download, "ca-file=FILE")), then \(command("resume", download))"
         case .failed(let error) where error.suggestionPhrase?.key == .giveLinkOfBegun:
             "go on with a link of that file: \(setting(download, "url=NEWURL")), then \(command("resume", download))"
+        case .waiting(.diskSpace) where download.status.waitError?.suggestionPhrase?.key == .minFree:
+            "to keep nothing free: \(setting(download, "min-free=0"))"
+        case .waiting(.credentials) where download.status.waitError?.phrase?.key == .asksForField:
+            "go on with: \(setting(download, "--header 'Authorization: …'"))"
         case .waiting(.credentials): "go on with: \(setting(download, "--user USER"))"
         case .waiting(.freshLink) where download.status.waitError?.phrase?.key == .pageInstead:
             "get past the page in a browser; it goes on when the network changes, or with: \(command("resume", download)); after a login there: \(setting(download, "load-cookies=FILE")); to take the page: \(setting(download, "accept-html=on"))"

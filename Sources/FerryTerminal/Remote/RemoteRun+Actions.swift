@@ -132,7 +132,13 @@ extension RemoteRun {
                 let isUnchanged = unchanged.contains(one.id.rawValue)
                 let text: Reason = "unchanged: \(name) (\(DownloadTable.state(one)))"
                 let changed = "\(Reason.pattern(done, []).local): \(name)"
-                say(isUnchanged ? text.local : route == .changeMany ? Self.change(changed, of: one) : changed)
+                let told =
+                    switch route {
+                    case .changeMany: Self.change(changed, of: one)
+                    case .moveMany: Self.move(changed, of: one)
+                    default: changed
+                    }
+                say(isUnchanged ? text.local : told)
             }
         }
         return ExitCode.combine(codes)
@@ -143,6 +149,13 @@ extension RemoteRun {
         guard case .failed = download.status.state else { return line }
         let resume = DownloadTable.command("resume", download)
         return ("\(line); it has failed, and is tried again with: \(resume)" as Reason).local
+    }
+
+    /// The line of a moved download: one of another priority than the usual stays among those of its own.
+    private static func move(_ line: String, of download: ListedDownload) -> String {
+        if download.priority == .normal { return line }
+        let priority = DownloadFacts.priority(download.priority)
+        return ("\(line), among those of the priority \(priority)" as Reason).local
     }
 
     private static func number(_ count: Int) -> String {

@@ -21,6 +21,7 @@ extension RemoteRun {
         var log: String?
         var isService: Bool?
         var statistics: StatisticsBody?
+        var damagedCatalogue: String?
     }
 
     private struct Stopped: Encodable {
@@ -99,7 +100,8 @@ extension RemoteRun {
             say(
                 DaemonStatus(
                     running: true, pid: greeting.pid, version: greeting.version, since: since, socket: link.socket,
-                    page: page, log: own, isService: service, statistics: counts))
+                    page: page, log: own, isService: service, statistics: counts,
+                    damagedCatalogue: greeting.damagedCatalogue))
             return .done
         }
         let states: [Reason] = [
@@ -123,7 +125,8 @@ extension RemoteRun {
             ),
             ("speed", ByteText.rate(Double(counts.bytesPerSecond))),
         ]
-        for (name, value) in facts {
+        let list = greeting.damagedCatalogue.map { (name: "list", value: Self.damage($0).local) }
+        for (name, value) in facts + [list].compactMap(\.self) {
             say(DisplayWidth.pad(Reason.pattern(name, []).local + ":", to: 11) + PrintableText.escape(value))
         }
         return .done
@@ -161,6 +164,11 @@ extension RemoteRun {
             default: false
             }
         }
+    }
+
+    /// Says that the daemon has found its list damaged, and what is left of it.
+    static func damage(_ path: String) -> Reason {
+        "it was damaged when the daemon started, and is kept as \(path); unfinished downloads are found again, ended ones are not listed any more"
     }
 
     private static let journal = "journalctl --user -u ferry.service"

@@ -88,6 +88,9 @@ package struct RemoteRun: Sendable {
             let table = DownloadTable(width: width, showsSessions: session == FerryAPI.everySession)
             for line in table.lines(downloads, identifiers: identifiers) { say(line) }
         }
+        if !options.areNames, let path = try? await link.greet().damagedCatalogue {
+            console.message("ferry: " + ("the list: \(Self.damage(path))" as Reason).shown)
+        }
         return .done
     }
 

@@ -58,9 +58,12 @@ package final class Console: Sendable {
 
     /// Waits until all output is written. Returns `code`, or the code of a failed disk if a command whose output is its
     /// result could not write it.
-    package func finished(_ code: ExitCode) async -> ExitCode {
+    ///
+    /// - Parameter mayBeClosed: Whether a command without an open standard output succeeds.
+    ///   Default false.
+    package func finished(_ code: ExitCode, mayBeClosed: Bool = false) async -> ExitCode {
         await drained()
-        guard code == .done, let number = writer?.outputFailure else { return code }
+        guard code == .done, let number = writer?.outputFailure, !(mayBeClosed && number == EBADF) else { return code }
         let text: Reason = "the output cannot be written: \(String(cString: strerror(number)))"
         _ = StandardStreams.write(Array("ferry: \(text.shown)\n".utf8), to: 2)
         return .disk

@@ -206,7 +206,8 @@ package final class GetRun: Sendable {
         if await isStored(request, subject) { return placeIsFree(of: request.host) }
         do {
             let download = try await manager.download(submitted(request))
-            let entry = Entry(request: request, download: download, startedAt: elapsed, subject: subject)
+            var entry = Entry(request: request, download: download, startedAt: elapsed, subject: subject)
+            entry.mark = mark(of: request, place)
             if !ledger.withLock({ $0.register(entry, id: download.id) }) {
                 await recordDuplicate(subject)
                 placeIsFree(of: request.host)
@@ -214,11 +215,26 @@ package final class GetRun: Sendable {
         } catch {
             if isStopping { return }
             let (url, part) = Entry.origin(of: request)
-            fail(error, name: url ?? part ?? "")
+            fail(error, name: url.map { Entry.shown($0, mark(of: request, place)) } ?? part ?? "")
             if case .file(let path) = request.destination { sync?.failed(error, path: path) }
             await record(error, subject, attempts: nil, date: Date())
             placeIsFree(of: request.host)
         }
+    }
+
+    /// Distinguishes a URL with a hidden query from the other URLs of the run: the line of its list, or its position among
+    /// the arguments. `nil` if the URL has no query, or the run has no other URL.
+    private func mark(of request: DownloadRequest, _ place: ListPlace?) -> Reason? {
+        guard reporter.tellsApart, request.sources.first?.query != nil else { return nil }
+        if let place {
+            let lists = plan.items.lists
+            return lists.indices.contains(place.list) ? "line \(place.line) of \(lists[place.list].name)" : nil
+        }
+        let arguments = plan.items.arguments
+        guard arguments.count > 1 || !plan.items.lists.isEmpty,
+            let index = arguments.firstIndex(where: { $0.request?.sources == request.sources })
+        else { return nil }
+        return "URL \(index + 1)"
     }
 
     /// Puts the part files of a directory at the front of the window.

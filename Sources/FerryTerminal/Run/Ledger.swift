@@ -178,8 +178,14 @@ package struct Entry: Sendable {
         self.startedAt = startedAt
     }
 
+    /// What tells the URL from others that are shown alike; `nil` if it needs nothing.
+    var mark: Reason?
+
     /// The name for messages.
-    package var shownName: String { name ?? url ?? part.map(Paths.name(of:)) ?? "" }
+    package var shownName: String { name ?? url.map { Self.shown($0, mark) } ?? part.map(Paths.name(of:)) ?? "" }
+
+    /// Returns the redacted URL with what tells it from others.
+    static func shown(_ url: String, _ mark: Reason?) -> String { mark.map { "\(url) (\($0.local))" } ?? url }
 
     /// Returns the redacted URL and the part file of a request.
     package static func origin(of request: DownloadRequest) -> (url: String?, part: String?) {

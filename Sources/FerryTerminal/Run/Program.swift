@@ -60,9 +60,10 @@ package enum Program {
         let watch = SignalWatch()
         let run = GetRun(
             plan, manager: DownloadManager(plan.configuration), reporter: reporter, results: results)
-        return await run.run(signals: watch?.signals ?? AsyncStream { _ in }) { code in
+        let code = await run.run(signals: watch?.signals ?? AsyncStream { _ in }) { code in
             SignalWatch.leave(code.rawValue, after: 1.8)
         }
+        return await console.finished(code, mayBeClosed: true)
     }
 
     /// Runs `ferry plan`.
@@ -180,7 +181,7 @@ extension Program {
         let checks = [
             DoctorPolicy.openFiles(OpenFileLimit.current),
             DoctorPolicy.downloads(directory, look(directory)),
-            DoctorPolicy.state(state, look(state)), check,
+            DoctorPolicy.state(state, look(state)), DoctorPolicy.list(Catalogue.damaged(in: state)), check,
             DoctorPolicy.socket(run, look(run)),
             DoctorPolicy.daemon(found.1.socket, found.0, version: version), DoctorPolicy.confinement(found.0),
             DoctorPolicy.proxy(environment, daemon: proxy),
@@ -194,8 +195,7 @@ extension Program {
         } else {
             for line in report.lines { console.result(line + "\n") }
         }
-        await console.drained()
-        return report.exitCode
+        return await console.finished(report.exitCode)
     }
 
     private static func daemon() async -> (DoctorPolicy.Found, DaemonLink) {

@@ -12,6 +12,8 @@ import Synchronization
 package protocol RunReporting: Sendable {
     /// The interval of ``tick(_:whole:elapsed:date:)``; `nil` for none.
     var interval: Duration? { get }
+    /// Whether URLs that look the same are distinguished by their position in the run. Default true.
+    var tellsApart: Bool { get }
     /// Starts to show the progress of a file for which there is no event.
     func began(_ id: DownloadID)
     /// Reports an event that does not end the file.
@@ -46,6 +48,7 @@ package protocol RunReporting: Sendable {
 }
 
 extension RunReporting {
+    package var tellsApart: Bool { true }
     package func began(_ id: DownloadID) {}
 }
 
@@ -201,7 +204,7 @@ package final class Reporter: RunReporting {
         let seconds = Seconds.of(elapsed)
         let size = ByteText.size(receivedBytes)
         let text: Reason = "\(whole.label), \(size) in \(ByteText.briefly(elapsed))"
-        let rate = seconds >= 0.1 ? ", \(ByteText.rate(Double(receivedBytes) / seconds))" : ""
+        let rate = seconds >= 0.1 && receivedBytes > 0 ? ", \(ByteText.rate(Double(receivedBytes) / seconds))" : ""
         console.message(text.local + rate)
     }
 

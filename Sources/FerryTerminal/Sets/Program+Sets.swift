@@ -28,7 +28,14 @@ extension Program {
                 let preview = try await manager.previewSync(source, into: destination, options: options)
                 await manager.shutdown()
                 show(preview, console, arguments.show)
-                return await console.finished(preview.problems.isEmpty ? .done : .usage)
+                var code: ExitCode = preview.problems.isEmpty ? .done : .usage
+                // The sync would write there, if only its manifest.
+                if case .directory(let path) = destination {
+                    do throws(DownloadError) { try await ConfinedDirectory.checkWritable(path) } catch {
+                        code = fail(error, console, json: json)
+                    }
+                }
+                return await console.finished(code)
             }
             let isQuiet = arguments.show.quiet || json
             let sync = try await SetSync(
@@ -42,13 +49,16 @@ extension Program {
             }
             let code = try await run(sync.requests, planner, manager, console, world, sync: sync)
             let report = try await sync.finish()
-            show(report, of: sync, console, arguments.show)
+            show(report, of: sync, console, arguments)
             if code != .done { return await console.finished(code) }
             let rest: ExitCode = report.problems.isEmpty ? .done : .usage
             return await console.finished(report.incomplete.isEmpty ? rest : .conflict)
         } catch {
             await manager.shutdown()
-            return await console.finished(fail(error, console, json: json))
+            // What is wrong with a list is told of its source.
+            let source = (try? DownloadURL(arguments.source))?.redacted ?? arguments.source
+            let name = error.phrase?.key == .notAList ? source : ""
+            return await console.finished(fail(error, console, name: name, json: json))
         }
     }
 
@@ -79,9 +89,11 @@ extension Program {
         return await run.run(signals: signals, willLeave: leave)
     }
 
-    private static func fail(_ error: DownloadError, _ console: Console, json: Bool) -> ExitCode {
+    private static func fail(
+        _ error: DownloadError, _ console: Console, name: String = "", json: Bool
+    ) -> ExitCode {
         if json { console.result(failure(error)) }
-        console.message("ferry: " + ErrorText.line(SetAdvice.advised(error), name: ""))
+        console.message("ferry: " + ErrorText.line(SetAdvice.advised(error), name: name))
         return ExitCode.of(error)
     }
 
@@ -103,7 +115,8 @@ extension Program {
         if !flags.quiet { console.message("ferry: " + PreviewText.summary(preview)) }
     }
 
-    private static func show(_ report: SyncReport, of sync: SetSync, _ console: Console, _ flags: OutputFlags) {
+    private static func show(_ report: SyncReport, of sync: SetSync, _ console: Console, _ arguments: SyncArguments) {
+        let flags = arguments.show
         if flags.json { return console.result(JSONLine.synced(report, date: Date()).text + "\n") }
         for line in SyncText.lines(incomplete: report, isVerbose: flags.verbose) { console.message("ferry: " + line) }
         for problem in report.problems { console.message("ferry: " + PrintableText.escape(problem)) }
@@ -113,7 +126,8 @@ extension Program {
         for line in SyncText.lines(unused: report.unusedPatterns) { console.message("ferry: " + line) }
         guard !flags.quiet else { return }
         let lines = SyncText.lines(
-            report, keptIn: sync.backupDirectory, isOfDirectory: sync.isOfDirectory, isVerbose: flags.verbose)
+            report, keptIn: sync.backupDirectory, isOfDirectory: sync.isOfDirectory, deletes: arguments.delete,
+            isVerbose: flags.verbose)
         for line in lines {
             console.message("ferry: " + line)
         }
@@ -201,7 +215,7 @@ extension Program {
                     do throws(DownloadError) {
                         requests.append(try await DownloadManager.repair(file, with: template))
                         if !json, !arguments.show.quiet, let record = file.recordedIn {
-                            let text: Reason = "\(file.path) is repaired by your record in \(record)"
+                            let text: Reason = "\(file.path) is compared with your record in \(record)"
                             console.message("ferry: " + text.shown)
                         }
                     } catch { codes.append(fail(error, console, json: json)) }

@@ -47,6 +47,7 @@ package struct SyncArguments: ParsableArguments, Sendable {
     package var olderThan: String?
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp("Depth of directories below an index page; 0 for its own files only.", valueName: "n"))
     package var depth: Int?
 

@@ -45,14 +45,17 @@ package enum SyncText {
     /// - Parameters:
     ///   - backup: The directory of the deleted files; `nil` if they are not kept.
     ///   - isOfDirectory: Whether the files are uploaded from a directory instead of downloaded. Default false.
+    ///   - deletes: Whether files that are no longer listed were to be deleted. Default false.
     package static func lines(
-        _ report: SyncReport, keptIn backup: String? = nil, isOfDirectory: Bool = false, isVerbose: Bool
+        _ report: SyncReport, keptIn backup: String? = nil, isOfDirectory: Bool = false, deletes: Bool = false,
+        isVerbose: Bool
     ) -> [String] {
         var lines: [String] = []
+        let listed = listed(report.listedCount)
         let counts: Reason =
             isOfDirectory
-            ? "\(report.listedCount) files listed: \(report.unchangedCount) unchanged, \(report.fetchedCount) stored (\(ByteText.size(report.storedBytes))), \(report.incomplete.count) incomplete"
-            : "\(report.listedCount) files listed: \(report.unchangedCount) unchanged, \(report.fetchedCount) fetched (\(ByteText.size(report.receivedBytes))), \(report.incomplete.count) incomplete"
+            ? "\(listed): \(report.unchangedCount) unchanged, \(report.fetchedCount) stored (\(ByteText.size(report.storedBytes))), \(report.incomplete.count) incomplete"
+            : "\(listed): \(report.unchangedCount) unchanged, \(report.fetchedCount) fetched (\(ByteText.size(report.receivedBytes))), \(report.incomplete.count) incomplete"
         for path in report.deleted.prefix(isVerbose ? .max : mostPaths) {
             let text: Reason =
                 if let backup {
@@ -62,8 +65,14 @@ package enum SyncText {
                 }
             lines.append(text.shown)
         }
+        // Of a list that was not read whole, or of which too much would be deleted, that is the reason, and a problem.
+        let isOther = deletes && report.problems.isEmpty
         for path in report.gone.prefix(isVerbose ? .max : mostPaths) {
-            lines.append(("not listed by the source any more, kept here: \(path)" as Reason).shown)
+            let text: Reason =
+                isOther
+                ? "kept here although the source does not list it, as it is of another source or was changed here: \(path)"
+                : "not listed by the source any more, kept here: \(path)"
+            lines.append(text.shown)
         }
         for (path, listed) in report.renamed.sorted(by: { $0.key < $1.key }).prefix(isVerbose ? .max : mostPaths) {
             lines.append(("\(path) is the name here of \(listed)" as Reason).shown)
@@ -75,6 +84,9 @@ package enum SyncText {
         lines.append(counts.shown)
         return lines
     }
+
+    /// The number of files that the source lists.
+    static func listed(_ count: Int) -> Reason { count == 1 ? "1 file listed" : "\(count) files listed" }
 }
 
 /// The lines of `ferry sync --dry-run`.
@@ -117,10 +129,11 @@ package enum PreviewText {
             unknown == 0 ? .words(known) : unknown < fetched ? "at least \(known)" : "\(unknown) of unknown size"
         let gone = preview.files.count { $0.cause == .gone }
         let others = preview.files.count { $0.cause == .foreign || $0.cause == .changedHere }
+        let listed = SyncText.listed(preview.files.count - gone)
         let text: Reason =
             preview.isOfDirectory
-            ? "\(preview.files.count - gone) files listed: \(fetched) to store (\(size)), \(preview.count(.check)) to compare, \(preview.count(.keep)) unchanged, \(others) in the way, \(preview.count(.delete)) to delete"
-            : "\(preview.files.count - gone) files listed: \(fetched) to fetch (\(size)), \(preview.count(.check)) to check, \(preview.count(.keep)) unchanged, \(others) in the way, \(preview.count(.delete)) to delete"
+            ? "\(listed): \(fetched) to store (\(size)), \(preview.count(.check)) to compare, \(preview.count(.keep)) unchanged, \(others) in the way, \(preview.count(.delete)) to delete"
+            : "\(listed): \(fetched) to fetch (\(size)), \(preview.count(.check)) to check, \(preview.count(.keep)) unchanged, \(others) in the way, \(preview.count(.delete)) to delete"
         return text.shown
     }
 }
@@ -133,9 +146,9 @@ package enum VerifyText {
             switch file.state {
             case .intact: "intact: \(file.path)"
             case .damaged:
-                "damaged: \(file.path): \(ByteText.size(file.damagedBytes)) of \(ByteText.size(total)) differ"
+                "damaged: \(file.path): \(ByteText.size(file.damagedBytes)) of \(ByteText.size(total)) are in pieces that differ"
             case .changed:
-                "changed: \(file.path): \(ByteText.size(file.damagedBytes)) of \(ByteText.size(total)) differ, and it was written after it was downloaded"
+                "changed: \(file.path): \(ByteText.size(file.damagedBytes)) of \(ByteText.size(total)) are in pieces that differ, and it was written after it was downloaded"
             case .missing: "missing: \(file.path)"
             case .extra: "extra: \(file.path): it is not of the set"
             case .unknown: "unknown: \(file.path): there is no record of its digest"

@@ -20,7 +20,7 @@ struct ResponseVerdictTests {
         case .part(let range, let representation): "part \(range) of \(representation.identity.totalBytes ?? -1)"
         case .notModified: "notModified"
         case .unsatisfied(let representation): "unsatisfied \(representation.identity.totalBytes ?? -1)"
-        case .deadLink(let status): "dead \(status)"
+        case .deadLink(_, let status): "dead \(status)"
         case .busy(let status, let wish): "busy \(status) \(wish.map { "\(Int($0.seconds))" } ?? "-")"
         case .unusable: "unusable"
         case .refused: "refused"
@@ -87,6 +87,30 @@ struct ResponseVerdictTests {
             (505, "refused"), (599, "busy 599 -"), (600, "refused"), (-1, "refused"), (0, "refused"),
         ])
     func statuses(status: Int, expected: String) { #expect(judge(head(status)) == expected) }
+
+    @Test(
+        "ResponseVerdict: a 401 names a scheme that no password answers, and its error asks for a header instead",
+        arguments: [
+            (["Bearer realm=x"], "bearer"), (["Negotiate", "Bearer"], "negotiate"), (["Bearer", "Basic realm=x"], nil),
+            ([], nil), ([String(repeating: "x", count: 100)], String(repeating: "x", count: 32)),
+        ] as [([String], String?)])
+    func unanswerable(fields: [String], scheme: String?) throws {
+        var response = head(401)
+        for field in fields { response.headers.append(HTTPField(name: .wwwAuthenticate, value: field)) }
+        guard case .deadLink(let reason, status: 401) = ResponseVerdict.judge(response, asked: .whole, now: now) else {
+            Issue.record("no dead link")
+            return
+        }
+        #expect(reason.description == "the server answered 401" + (scheme.map { " (\($0))" } ?? ""))
+        for holdsBytes in [false, true] {
+            let error = DownloadError.deadLink(reason, status: 401, holdsBytes: holdsBytes)
+            #expect(error.code == .credentials)
+            #expect(error.phrase?.key == (scheme == nil ? .asksForCredentials : .asksForField))
+            #expect(error.suggestion?.contains("--user") == (scheme == nil))
+            // What is not there is not said to be kept.
+            #expect(error.suggestion?.contains("is kept") == (scheme == nil && holdsBytes))
+        }
+    }
 
     @Test(
         "ResponseVerdict: Retry-After is read in seconds and as a date, capped, or ignored",

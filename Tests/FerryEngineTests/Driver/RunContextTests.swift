@@ -65,6 +65,23 @@ struct RunContextTests {
         }
     }
 
+    @Test("Driver: another run is said to resume only what it can prove")
+    func anotherRun() async throws {
+        try await DriverRig.with { rig in
+            let cases: [(String, Resource, ErrorPhrase.Key)] = [
+                ("/strong", Resource(size: 5_000_000), .runAgain),
+                ("/none", Resource(size: 5_000_000, etag: nil, lastModified: nil), .runAnew),
+            ]
+            for (path, resource, suggestion) in cases {
+                rig.server.serve(path, resource)
+                rig.server.always(path, .cut(after: 3_000_000))
+                let request = try rig.request(path) { $0.maxConnections = 1 }
+                let error = await rig.run(request, id: String(path.dropFirst())) { $0.maxAttempts = 0 }.error
+                #expect(error?.suggestionPhrase?.key == suggestion, "\(String(describing: error))")
+            }
+        }
+    }
+
     @Test("Driver: a part path that belongs to another download is refused with a conflict")
     func anothersPart() async throws {
         try await DriverRig.with { rig in

@@ -18,7 +18,8 @@ import Testing
     }
 
     @Test("DoctorPolicy: each finding has its level, and every problem has advice")
-    func findings() {
+    func findings() throws {
+        let damaged = try #require(DoctorPolicy.list(["/s/catalogue.sqlite.damaged-1"]))
         let greeting = Greeting(version: "1.0", pid: 7, session: "default", boot: "b")
         let cases: [(DoctorCheck, DoctorCheck.Level)] = [
             (DoctorPolicy.openFiles(nil), .ok), (DoctorPolicy.openFiles(1024), .ok),
@@ -41,8 +42,10 @@ import Testing
             (DoctorPolicy.daemon("/k", .failure(DownloadError(.daemonUnavailable, "x")), version: "1.0"), .problem),
             (DoctorPolicy.proxy([:]), .ok), (DoctorPolicy.proxy(["https_proxy": "http://p:3128"]), .ok),
             (DoctorPolicy.proxy(["https_proxy": "nonsense://"]), .problem),
+            (damaged, .warning),
             (DoctorPolicy.certificates("/etc/ssl/cert.pem"), .ok), (DoctorPolicy.certificates(nil), .problem),
         ]
+        #expect(DoctorPolicy.list([]) == nil)
         for (check, level) in cases {
             #expect(check.level == level, "\(check)")
             #expect(level == .ok || check.advice != nil || check.name == "daemon", "\(check)")

@@ -92,6 +92,20 @@ import Testing
                 "the link is dead; go on with: ferry set 0123456789abcdef url=NEWURL"
             ),
             (.diskSpace, DownloadError(.diskFull, "2 MB are missing"), "2 MB are missing"),
+            (
+                .diskSpace,
+                DownloadError(
+                    .diskFull, ErrorPhrase(.noSpace, "/d", "1 MB", "2 MB"), suggestion: ErrorPhrase(.minFree),
+                    recovery: .needsUser),
+                "not enough space in /d: 1 MB free, 2 MB missing; "
+                    + "to keep nothing free: ferry set 0123456789abcdef min-free=0"
+            ),
+            (
+                .credentials,
+                DownloadError.deadLink(Reason(.serverAnsweredFor, "401", "bearer"), status: 401, holdsBytes: false),
+                "the server answered 401 (bearer): it takes no user name and password, but another Authorization header; "
+                    + "go on with: ferry set 0123456789abcdef --header 'Authorization: …'"
+            ),
         ]
         for (wait, error, sentence) in cases {
             var download = ListedDownload.sample("0123456789abcdef", .waiting(wait), name: "a.iso")
@@ -139,7 +153,7 @@ import Testing
         let running = "state:       queued; 4 downloads run, the most that may; 12 before it"
         #expect(DownloadFacts.lines(detail, events: []).contains(running))
         detail.queue = .init(before: 0, running: 1, limit: 3)
-        #expect(DownloadFacts.lines(detail, events: []).contains("state:       queued; 0 before it"))
+        #expect(DownloadFacts.lines(detail, events: []).contains("state:       queued; it is the next"))
     }
 
     @Test("DownloadFacts: events that say the same after each other are one line")
@@ -151,8 +165,8 @@ import Testing
         let lines = DownloadFacts.lines(DownloadDetail(ListedDownload.sample("a")), events: events).suffix(4)
         #expect(
             lines.map { $0.split(separator: "  ", maxSplits: 1)[1] } == [
-                "Added", "a connection broke: h: connection reset by peer (2 times)", "x; going on with 3 connections",
-                "a connection broke: h: connection reset by peer",
+                "Added", "A connection broke: h: connection reset by peer (2 times)", "x; going on with 3 connections",
+                "A connection broke: h: connection reset by peer",
             ])
     }
 

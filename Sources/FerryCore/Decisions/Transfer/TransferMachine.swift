@@ -991,8 +991,17 @@ package struct TransferMachine: Sendable {
                     code,
                     retry.attempts == 1
                         ? ErrorPhrase(.gaveUpOnce, reason) : ErrorPhrase(.gaveUp, "\(retry.attempts)", reason),
-                    suggestion: bytes.written.isEmpty ? nil : ErrorPhrase(.runAgain),
+                    suggestion: anotherRun,
                     recovery: .transient(retryAfter: wish)))
+        }
+    }
+
+    /// What another run would do with the partial content; `nil` if there is none.
+    private var anotherRun: ErrorPhrase? {
+        switch ResumePolicy.opening(held: held(from: sources.primary), rules: rules) {
+        case .whole: nil
+        case .restart(let reason): ErrorPhrase(.runAnew, reason)
+        case .goOn: ErrorPhrase(.runAgain)
         }
     }
 
@@ -1379,13 +1388,18 @@ struct CutOffs: Sendable {
 }
 
 extension DownloadError {
-    /// The error for a dead link: a 401 response requires credentials; otherwise, a download with partial content needs
-    /// a fresh link.
+    /// The error for a dead link: a 401 response requires credentials, or a header that Ferry cannot make; otherwise, a
+    /// download with partial content needs a fresh link.
     package static func deadLink(_ reason: Reason, status: Int, holdsBytes: Bool) -> DownloadError {
         if status == 401 {
+            if case .phrase(let phrase) = reason, phrase.key == .serverAnsweredFor {
+                return DownloadError(
+                    .credentials, ErrorPhrase(.asksForField, reason), suggestion: ErrorPhrase(.giveField),
+                    recovery: .needsUser)
+            }
             return DownloadError(
-                .credentials, ErrorPhrase(.asksForCredentials, reason), suggestion: ErrorPhrase(.giveCredentials),
-                recovery: .needsUser)
+                .credentials, ErrorPhrase(.asksForCredentials, reason),
+                suggestion: ErrorPhrase(holdsBytes ? .giveCredentials : .giveCredentialsFirst), recovery: .needsUser)
         }
         if status < 300 {
             // A document arrived in place of the file: a web page, or a program's error report.
