@@ -59,6 +59,22 @@ struct DestinationPolicyTests {
         }
     }
 
+    @Test(
+        "DestinationPolicy: what is wrong with a name is said of the name",
+        arguments: [
+            ("a/b", .slashInName), ("..", .directoryName), (".bashrc", .hiddenName), ("a\\b", .backslashInName),
+            ("a\0", .zeroInName),
+        ] as [(String, ErrorPhrase.Key)])
+    func names(_ name: String, _ problem: ErrorPhrase.Key) throws {
+        try run { root, policy throws in
+            let error = #expect(throws: DownloadError.self) {
+                try policy.destination(of: new(nil, name), isLocal: false, default: root + "/allowed")
+            }
+            #expect(error?.phrase == ErrorPhrase(.unusableName, name, ErrorPhrase(problem)))
+            #expect(error?.suggestion == nil)
+        }
+    }
+
     @Test("DestinationPolicy: over TCP siblings with the same prefix and .. in absolute paths are refused")
     func neighbours() throws {
         try run { root, policy throws in

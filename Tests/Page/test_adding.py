@@ -68,6 +68,40 @@ class Adding(PageTest):
         self.browser.gone(ERROR)
         self.assertIsNone(field.get_attribute("aria-invalid"))
 
+    def test_of_another_scheme_it_is_said_which_ones_there_are(self):
+        said = "Only http and https links can be downloaded."
+        for link in ("ftp://localhost/a.bin", "magnet:?xt=urn:btih:0"):
+            self.browser.write(FIELD, link)
+            self.assertEqual(self.browser.one(ERROR).text, said)
+            self.assertEqual([hint for hint in self.browser.all(".add-hint") if hint.is_displayed()], [], "once")
+        good = self.origin.file("10K", "good.bin")
+        self.browser.write(FIELD, (Keys.SHIFT + Keys.ENTER + Keys.NULL).join([good, "ftp://old", good]))
+        self.assertEqual(self.browser.one(".add-hint").text, said, "of several, the line is named first")
+        # The same is said where a link is changed.
+        gone = self.daemon.add(self.origin.file("10K", "gone.bin", "status=404"))
+        self.browser.until_state(gone, "failed")
+        self.browser.press(self.browser.in_row(gone, ".row-name"))
+        self.browser.write("dialog.detail [name=urls]", "ftp://localhost/a.bin")
+        self.browser.press("dialog.detail .need [type=submit]")
+        self.assertEqual(self.browser.one("dialog.detail .field-urls .field-error").text, said)
+        self.browser.write("dialog.detail [name=urls]", "nowhere")
+        self.browser.press("dialog.detail .need [type=submit]")
+        self.assertEqual(self.browser.one("dialog.detail .field-urls .field-error").text, "Enter a valid download link")
+
+    def test_what_is_wrong_with_a_name_is_said_beside_it(self):
+        self.browser.write(FIELD, self.origin.file("10K", "good.bin"))
+        self.browser.press(".options-toggle")
+        for name, said in {
+            "a/b": "the name “a/b” cannot be used: it contains “/”", "..": "the name “..” cannot be used: it is a directory",
+            ".a": "the name “.a” cannot be used: it begins with a dot, which hides it",
+        }.items():
+            self.browser.write(".options [name=name]", name)
+            self.browser.press(".add-button")
+            self.browser.until(lambda: self.browser.text(".options .field-name .field-error") == said, said)
+            self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), "name")
+        self.forgives = [r"/api/v1/downloads .*40[03]"]
+        self.assertEqual(self.daemon.items(), [])
+
     def test_the_line_that_is_no_link_is_named_and_none_is_added(self):
         good = self.origin.file("10K", "good.bin")
         self.browser.write(FIELD, (Keys.SHIFT + Keys.ENTER + Keys.NULL).join([good, "ftp://old", good]))
@@ -310,9 +344,7 @@ class Adding(PageTest):
         self.browser.press(".toast [data-toast=action]")
         self.browser.until(lambda: self.browser.driver.switch_to.active_element.get_attribute("data-id") == new["id"], "it is shown")
 
-    def test_what_is_not_http_is_named_and_a_missing_scheme_offered(self):
-        self.browser.write(FIELD, "magnet:?xt=urn:btih:x")
-        self.assertIn("Only http and https", self.browser.one(".add-hint").text)
+    def test_a_missing_scheme_is_offered(self):
         self.browser.write(FIELD, "example.com/file.iso")
         self.browser.press(".add-hint button")
         self.assertEqual(self.browser.one(FIELD).get_attribute("value"), "https://example.com/file.iso")

@@ -111,6 +111,26 @@ class Details(PageTest):
         agents = [dict(request["fields"])["User-Agent"] for request in asked if "changed.bin" in request["target"]]
         self.assertEqual(set(agents), {"Tried/2"})
 
+    def test_what_stands_in_an_empty_field_is_read_whole(self):
+        self.open(self.held(startsPaused=True))
+        for language, size in (("en", (1280, 800)), ("zh", (1280, 800)), ("zh", (390, 844)), ("en", (390, 844))):
+            self.browser.set_size(1280, 800)
+            self.browser.press(f"[name=language] option[value={language}]")
+            self.browser.set_size(*size)
+            self.unfold()
+            cut, count = self.browser.js("""
+                const pen = new OffscreenCanvas(1, 1).getContext('2d');
+                for (const section of document.querySelectorAll('dialog.detail .section')) section.open = true;
+                const fields = [...document.querySelectorAll('dialog.detail input[placeholder]')].filter((field) => field.checkVisibility());
+                return [fields.filter((field) => {
+                  const style = getComputedStyle(field);
+                  const rim = ['paddingLeft', 'paddingRight', 'borderLeftWidth', 'borderRightWidth'].reduce((sum, name) => sum + parseFloat(style[name]), 0);
+                  pen.font = style.font;
+                  return pen.measureText(field.placeholder).width > field.offsetWidth - rim;
+                }).map((field) => `${field.name}: ${field.placeholder}`), fields.length]""")
+            self.assertEqual(cut, [], f"{language} {size}")
+            self.assertGreater(count, 8)
+
     def test_an_expired_link_asks_for_a_new_one_and_takes_it(self):
         identifier = self.daemon.add(self.origin.file("30K", "expired.bin", "status=404"))
         self.browser.until(lambda: self.browser.state(identifier) in ("waiting", "failed"), "it cannot go on")
@@ -622,6 +642,10 @@ class Details(PageTest):
         self.browser.until(
             lambda: self.browser.text(self.browser.in_row(identifier, ".row-reason")) == "the server asks for a user name and password", "why it waits")
         self.open(identifier)
+        said = self.browser.one(f"{PANEL} .need .notice").text
+        self.assertEqual(said, "The server asks for a user name and password.", "nothing was received that could be kept")
+        self.assertEqual(
+            self.browser.module("text", "it.t('change.credentials.needed', { isBegun: true })"), f"{said} What was received is kept.")
         self.browser.write(f"{PANEL} [name=user]", "me")
         self.assertEqual(self.browser.one(f"{PANEL} [name=password]").get_attribute("type"), "password")
         self.browser.write(f"{PANEL} [name=password]", "secret-word")

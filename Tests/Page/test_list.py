@@ -159,6 +159,27 @@ class TheList(PageTest):
             self.browser.until_state(identifier, "downloading")
         self.browser.until(lambda: focused() == "pause", lambda: f"the focus is on Pause, not on {focused()}")
 
+    def test_a_key_that_cancels_does_not_take_off_the_list_when_it_is_pressed_again(self):
+        made = [self.held(name=f"new-{number}.bin", startsPaused=True) for number in range(3)]
+        focused = lambda: self.browser.driver.switch_to.active_element
+        for identifier in made[:2]:
+            self.browser.until_state(identifier, "paused")
+            self.browser.press(self.browser.in_row(identifier, ".row-check"))
+        self.browser.one(".selection [data-action=cancel]").send_keys(Keys.ENTER)
+        for identifier in made[:2]:
+            self.browser.until_state(identifier, "cancelled")
+        more = "More for the selected ones"
+        self.browser.until(lambda: focused().get_attribute("aria-label") == more, "what takes none away has the focus")
+        focused().send_keys(Keys.ENTER)
+        self.browser.one("[role=menu]")
+        focused().send_keys(Keys.ESCAPE)
+        self.browser.press(".selection [aria-label='Clear the selection']")
+        # Likewise in a row, whose button becomes another one.
+        self.browser.one(self.browser.button(made[2], "cancel")).send_keys(Keys.ENTER)
+        self.browser.until_state(made[2], "cancelled")
+        self.browser.until(lambda: focused().get_attribute("data-id") == made[2], "the row has the focus")
+        self.assertEqual(len(self.browser.names()), 3)
+
     def test_what_ends_before_many_are_paused_is_no_failure(self):
         made = [self.held(name=f"paused-{number}.bin") for number in range(3)]
         for identifier in made:
@@ -232,6 +253,28 @@ class TheList(PageTest):
             self.browser.until_state(identifier, state)
         self.browser.until(lambda: len([chip for chip in self.browser.all(".chip") if chip.is_displayed()]) == 8, "all filters")
         self.assertEqual(*self.browser.js("const chips = document.querySelector('.chips'); return [chips.scrollWidth, chips.clientWidth]"))
+
+    def test_figures_are_seen_whole_beside_details(self):
+        identifier = self.held("4000M", name="large.bin", query="rate=100K")
+        last = ".row-left"
+        self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        self.browser.one("dialog.detail")
+        self.browser.until(lambda: "left" in self.browser.text(self.browser.in_row(identifier, last)), "the time that is left")
+        for width in (1100, 1280, 1366):
+            self.browser.set_size(width, 800)
+            # Figures with the most letters there are.
+            beyond = self.browser.until(lambda: self.browser.js("""
+                const row = document.querySelector('.row');
+                for (const [name, text] of [['amount', '999.9 MB of 4.00 GB'], ['speed', '99.9 MB/s'], ['left', '59m 59s left']])
+                  row.querySelector(`.row-${name}`).textContent = text;
+                const facts = row.querySelector('.row-facts').getBoundingClientRect();
+                const end = row.querySelector('.row-left').getBoundingClientRect().right;
+                return innerWidth === arguments[0] && [end - facts.right]""", width), f"{width} pixels")
+            self.assertLessEqual(beyond[0], 0.5, f"at {width} pixels")
+            over = self.browser.js("""
+                const rim = document.querySelector('.totals').getBoundingClientRect().right;
+                return Math.max(...[...document.querySelectorAll('.limits *')].map((node) => node.getBoundingClientRect().right)) - rim""")
+            self.assertLess(over, 0, f"limits are in their card at {width} pixels")
 
     def test_a_row_is_dragged_to_another_place(self):
         made = self.make("1.bin", "2.bin", "3.bin", "4.bin")

@@ -91,6 +91,18 @@ class Living(PageTest):
         self.browser.until_state(identifier, "completed")
         self.browser.until(lambda: self.browser.driver.title == "Ferry", "and no more")
 
+    def test_the_title_counts_what_the_filter_shows(self):
+        self.daemon.add(self.origin.file("10K", "locked.bin", "auth=basic:me:word"))
+        failed = self.daemon.add(self.origin.file("10K", "wrong.bin"), checksum=f"sha-256:{'0' * 64}")
+        self.browser.until(lambda: self.browser.driver.title.startswith("(2)"), "both are counted")
+        chip = self.browser.one(".chip[data-filter=needs]")
+        self.browser.until(lambda: chip.text.split() == ["Needs", "you", "2"], "by the filter, too")
+        self.assertIn("failed ones too", chip.get_attribute("title"))
+        self.browser.press(self.browser.button(failed, "more"))
+        self.browser.press("[role=menuitem][data-action=remove]")
+        self.browser.press("dialog.question [data-answer=yes]")
+        self.browser.until(lambda: self.browser.driver.title.startswith("(1)"), "one is left")
+
     def test_one_that_is_resumed_behind_others_says_its_place(self):
         self.daemon.call("PATCH", "/settings", {"maxConcurrentDownloads": 1})
         first = self.held(name="first.bin", query="rate=200K")
@@ -219,6 +231,18 @@ class Living(PageTest):
         self.browser.until_state(identifier, "waiting")
         self.browser.until(
             lambda: "next attempt" in self.browser.text(self.browser.in_row(identifier, ".row-reason")), "when it tries again")
+        self.assertNotIn("budget", self.browser.text(self.browser.in_row(identifier, ".row-reason")), "of what is not the reason")
+
+    def test_when_the_daemon_is_away_nothing_is_said_to_be_tried_again(self):
+        self.forgives = [r"net::ERR_"]
+        identifier = self.daemon.add(self.busy())
+        reason = lambda: self.browser.text(self.browser.in_row(identifier, ".row-reason"))
+        self.browser.until(lambda: "next attempt" in reason(), "when it tries again")
+        self.daemon.kill()
+        self.browser.one(".lost")
+        self.browser.until(lambda: reason() and "next attempt" not in reason(), "nobody counts any more; why it waited stays")
+        self.daemon.start()
+        self.browser.until(lambda: "next attempt" in reason(), "when it tries again")
 
     def test_one_behind_a_busy_server_says_so_and_offers_to_try_it_now(self):
         url = self.busy()

@@ -104,6 +104,17 @@ class Sets(SetTest):
         self.until_part(identifier, "amount", "3 of 3 files")
         self.until_part(identifier, "state", "Complete")
 
+    def test_one_whose_files_wait_for_other_downloads_says_so(self):
+        self.daemon.call("PATCH", "/settings", {"maxConcurrentDownloads": 1})
+        self.browser.until_state(self.held(name="first.bin"), "downloading")
+        identifier = self.add(self.list_of({"a.bin": "", "b.bin": ""}))
+        self.browser.until(lambda: "others run first" in self.part(identifier, "reason"), "why nothing of it comes")
+        self.assertEqual(self.part(identifier, "state"), "Waiting to sync")
+        self.assertEqual(self.browser.state(identifier), "waiting")
+        self.assertEqual(self.browser.one(".chip[data-filter=running] .chip-count").text, "1", "it is not counted with those that run")
+        self.daemon.call("PATCH", "/settings", {"maxConcurrentDownloads": 2})
+        self.browser.until_state(identifier, "completed")
+
     def test_an_incomplete_one_names_what_is_missing(self):
         identifier = self.add(self.list_of({"a.bin": "", "dir/b.bin": "status=404"}))
         self.until_part(identifier, "state", "Incomplete")

@@ -21,6 +21,7 @@ class SigningIn(PageTest):
     def start(self, fragment=""):
         self.browser.open(self.daemon.page)
         self.browser.js("localStorage.clear(); sessionStorage.clear()")
+        self.browser.faults()  # What the page of an earlier test asked for may be gone.
         self.browser.open(self.daemon.page + fragment)
 
     def test_without_a_key_the_page_names_the_command_that_opens_it(self):
@@ -74,6 +75,16 @@ class SigningIn(PageTest):
         self.forgives = [r"/api/v1/?\S* .*401", r"/api/v1/events"]
         self.daemon.call("DELETE", f"/tokens/{mine['id']}", {})
         self.assertIn("no longer valid", self.browser.one(".notice").text)
+        self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("id"), "content", "the focus is not lost")
+
+    def test_who_signs_out_goes_on_at_the_page_that_says_so(self):
+        self.start(f"#code={self.daemon.code()}")
+        self.browser.one(".add-field")
+        self.forgives = [r"/api/v1/?\S* .*401", r"/api/v1/events"]
+        self.browser.press(".browsers-button")
+        self.browser.press("dialog.browsers li:has(.browser-own) button")
+        self.assertIn("is signed out", self.browser.one(".notice").text)
+        self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("id"), "content")
 
     def test_a_key_that_is_no_longer_good_leads_to_the_sign_in(self):
         self.start()
@@ -123,6 +134,14 @@ class SigningIn(PageTest):
         self.browser.press(".elsewhere summary")
         port = self.browser.js("return location.port")
         self.assertIn(f"ssh -L {port}:127.0.0.1:{port}", self.browser.one(".elsewhere").text)
+        for width in (1280, 390, 320):
+            self.browser.set_size(width, 800)
+            off = self.browser.until(lambda: self.browser.js("""
+                const middle = (node) => (({ left, right }) => (left + right) / 2)(node.getBoundingClientRect());
+                const card = document.querySelector('.sign-in-card');
+                const nodes = card.querySelectorAll('h1, p, .elsewhere, .command-line');
+                return innerWidth === arguments[0] && [...nodes].map((node) => Math.abs(middle(node) - middle(card)))""", width), f"{width} pixels")
+            self.assertLess(max(off), 1, f"all stands in the middle at {width} pixels")
 
     def test_serve_on_a_terminal_prints_the_address_that_signs_in(self):
         folder = Path(tempfile.mkdtemp(prefix="ferry-tty.", dir=os.environ.get("TMPDIR", "/tmp")))

@@ -45,10 +45,12 @@ package struct HostHealth: Hashable, Sendable {
     package private(set) var incidents = 0
     private var lastIncident: Duration?
     private var lastAnswer: Duration?
-    /// The end of the delay that the server requested.
-    package private(set) var heldUntil: Duration?
-    /// The status of the response that requested the delay.
-    private var heldStatus = 503
+    /// The longest delay that a response requested.
+    private struct Hold: Hashable, Sendable {
+        var until: Duration
+        var status: Int
+    }
+    private var hold: Hold?
 
     /// The first pause; each further pause is twice as long.
     private static let firstPause = Duration.seconds(1)
@@ -60,14 +62,20 @@ package struct HostHealth: Hashable, Sendable {
     package init() {}
 
     /// Whether the state need not be remembered.
-    package func isForgettable(at now: Duration) -> Bool { state == .well && (heldUntil ?? now) <= now }
+    package func isForgettable(at now: Duration) -> Bool { state == .well && (hold?.until ?? now) <= now }
 
     package var isDown: Bool { state != .well }
 
+    /// Until when the server has asked to wait, and why a request of the host waits; `nil` if it has not, or no longer.
+    package func held(at now: Duration, host: String) -> (until: Duration, reason: ErrorPhrase)? {
+        guard let hold, now < hold.until else { return nil }
+        return (hold.until, .hostAsksToWait(host, status: hold.status))
+    }
+
     /// Whether a download may start.
     package func opening(at now: Duration) -> HostOpening {
-        if let held = heldUntil, now < held {
-            return .shut(until: held, .asked(status: heldStatus, until: held))
+        if let hold, now < hold.until {
+            return .shut(until: hold.until, .asked(status: hold.status, until: hold.until))
         }
         switch state {
         case .well: return .open
@@ -98,8 +106,8 @@ package struct HostHealth: Hashable, Sendable {
         let wasDown = isDown
         (state, incidents, lastAnswer) = (.well, 0, now)
         guard let hold, hold > .zero else { return wasDown }
-        heldUntil = max(heldUntil ?? now, now + min(hold, RetryAfter.longest))
-        heldStatus = status
+        let asked = Hold(until: now + min(hold, RetryAfter.longest), status: status)
+        if asked.until > self.hold?.until ?? now { self.hold = asked }
         return true
     }
 
@@ -148,7 +156,7 @@ package struct HostHealth: Hashable, Sendable {
     /// The user wants an attempt now, regardless of the delay that the server requested.
     package mutating func tryNow() {
         networkChanged()
-        heldUntil = nil
+        hold = nil
     }
 }
 
@@ -198,12 +206,25 @@ package enum HostWait: Hashable, Sendable {
     package func error(of host: String) -> DownloadError {
         let reason: Reason =
             switch self {
-            case .asked(let status, _): Reason(.hostAsksToWait, host, "\(status)")
+            case .asked(let status, _): .phrase(.hostAsksToWait(host, status: status))
             case .silent(let cause, _, _): cause.reason
             case .full(let connections): Reason(.hostBudgetFull, host, "\(connections)")
-            case .spaced(let delay): Reason(.hostBudgetSpaced, host, ByteText.briefly(delay))
-            case .spent: Reason(.hostBudgetSpent, host)
+            case .spaced(let delay): .phrase(.hostBudgetSpaced(host, delay))
+            case .spent: .phrase(.hostBudgetSpent(host))
             }
         return DownloadError(.network, reason, recovery: .transient(retryAfter: nil))
     }
+}
+
+/// Why neither a download nor a request of a host starts yet.
+extension ErrorPhrase {
+    package static func hostAsksToWait(_ host: String, status: Int) -> ErrorPhrase {
+        ErrorPhrase(.hostAsksToWait, host, "\(status)")
+    }
+
+    package static func hostBudgetSpaced(_ host: String, _ delay: Duration) -> ErrorPhrase {
+        ErrorPhrase(.hostBudgetSpaced, host, ByteText.briefly(delay))
+    }
+
+    package static func hostBudgetSpent(_ host: String) -> ErrorPhrase { ErrorPhrase(.hostBudgetSpent, host) }
 }

@@ -25,8 +25,8 @@ package struct HostMachine: Sendable {
         case now
         /// Send it at this time, which is reserved for it, after calling ``confirm(_:at:)``.
         case reserved(at: Duration)
-        /// Request again, not before this time; nothing is reserved.
-        case later(at: Duration)
+        /// Request again, not before this time, for this reason; nothing is reserved.
+        case later(at: Duration, ErrorPhrase)
     }
 
     /// The use of a budget.
@@ -163,16 +163,23 @@ package struct HostMachine: Sendable {
     /// Returns when a request may be sent. `continues` is true after a redirect or a challenge.
     package mutating func request(to origin: Origin, continues: Bool = false, at now: Duration) -> Turn {
         var promise = Self.longestPromise
-        var time = origins[origin]?.heldUntil.map { max($0, now) } ?? now
+        let held = origins[origin]?.held(at: now, host: origin.host)
+        var time = held?.until ?? now
+        var reason = held?.reason
         let scopes = scopes(of: origin.host)
         for scope in scopes {
             let (budget, account) = (budget(of: scope), accounts[scope] ?? Account())
-            if isSpent(budget, account) { return .later(at: now + Self.spentInterval) }
+            if isSpent(budget, account) {
+                return .later(at: now + Self.spentInterval, .hostBudgetSpent(origin.host))
+            }
             guard let delay = budget.delay else { continue }
             promise = max(promise, delay)
-            time = max(time, account.nextRequest ?? now, account.lastRequest.map { $0 + delay } ?? now)
+            let next = max(account.nextRequest ?? now, account.lastRequest.map { $0 + delay } ?? now)
+            if next > time { (time, reason) = (next, .hostBudgetSpaced(origin.host, delay)) }
         }
-        guard time - now <= promise * (continues ? Self.continuedPromise : 1) else { return .later(at: time) }
+        if let reason, time - now > promise * (continues ? Self.continuedPromise : 1) {
+            return .later(at: time, reason)
+        }
         for scope in scopes {
             if let delay = budget(of: scope).delay { accounts[scope, default: Account()].nextRequest = time + delay }
         }
@@ -183,12 +190,14 @@ package struct HostMachine: Sendable {
 
     /// Checks a reserved time again when it has come: a late wake-up or a response of the server may have moved it.
     package mutating func confirm(_ origin: Origin, at now: Duration) -> Turn {
-        if let held = origins[origin]?.heldUntil, held > now { return .later(at: held) }
+        if let held = origins[origin]?.held(at: now, host: origin.host) { return .later(at: held.until, held.reason) }
         let scopes = scopes(of: origin.host)
         var time = now
         for scope in scopes {
             let (budget, account) = (budget(of: scope), accounts[scope] ?? Account())
-            if isSpent(budget, account) { return .later(at: now + Self.spentInterval) }
+            if isSpent(budget, account) {
+                return .later(at: now + Self.spentInterval, .hostBudgetSpent(origin.host))
+            }
             if let delay = budget.delay, let last = account.lastRequest { time = max(time, last + delay) }
         }
         if time > now { return .reserved(at: time) }

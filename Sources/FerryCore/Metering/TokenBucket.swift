@@ -66,4 +66,12 @@ package struct TokenBucket: Sendable, Hashable {
     package var preferredPiece: Int? {
         bytesPerSecond.map { Int(min(1 << 20, max(1 << 10, $0 / 50))) }
     }
+
+    /// The piece size for all bodies while one download of several has this rate: its preferred one, but at least 64 KiB,
+    /// since smaller ones would slow the others down. Of a low rate it is one second's worth, at least 8 KiB: with larger
+    /// ones the download would stand still between bursts. `nil` for no limit.
+    package var sharedPiece: Int? {
+        guard let bytesPerSecond, let preferredPiece else { return nil }
+        return max(preferredPiece, Int(min(64 << 10, max(8 << 10, bytesPerSecond))))
+    }
 }

@@ -23,6 +23,23 @@ package enum ExactName {
         throw DownloadError(.invalidRequest, ErrorPhrase(.unusableName, String(name.prefix(40)), problem))
     }
 
+    /// Throws `invalidRequest` for a text that cannot be a file name, and for a name that is hidden or that other systems
+    /// read as a path.
+    package static func checkPlain(_ name: String) throws(DownloadError) {
+        try check(name)
+        let problem: ErrorPhrase.Key
+        if name.utf8.first == UInt8(ascii: ".") {
+            problem = .hiddenName
+        } else if name.utf8.contains(UInt8(ascii: "\\")) {
+            problem = .backslashInName
+        } else {
+            return
+        }
+        throw DownloadError(
+            .invalidRequest, ErrorPhrase(.unusableName, String(name.prefix(40)), ErrorPhrase(problem)),
+            recovery: .needsUser)
+    }
+
     /// Throws `invalidRequest` for the name of a record, because Ferry would trust the downloaded file's content.
     package static func checkMeaning(_ name: String) throws(DownloadError) {
         guard ReservedName.record(name) != nil else { return }

@@ -57,7 +57,8 @@ extension ErrorPhrase {
         case secretsForNobody, unusableOrigin
         case noURL, notAFileURL, unusableHeader, headerForNobody, notAPlainGet
         case manySources, notAPartFile, notAFileName, journalWithoutURL, directoryReadOnly
-        case unusableName, emptyName, directoryName, slashInName, zeroInName, longName, nameOfRecord
+        case unusableName, emptyName, directoryName, slashInName, backslashInName, zeroInName, hiddenName, longName
+        case nameOfRecord
         case unusableIdentifier, sameIdentifier, listedIdentifier, longLabel, longUserInfo
         case unusableListName, keptStream
         case notAChecksum, unknownAlgorithm, notHexadecimal, digitCount
@@ -134,7 +135,7 @@ extension ErrorPhrase {
         case unreadableSettings, unwrittenSettings, noJSONObject, unusableSetting, noProgram
         case relativePath, relativeToDaemon, noDownload, noneCalled, severalCalled, noToken, unusableDownloadName
         case unusableSession, manySessions
-        case relativeCommand, unusableCommand, severalPlaces, placeForSocket, slashesInName, hiddenPlace, longPlace
+        case relativeCommand, unusableCommand, severalPlaces, placeForSocket, hiddenPlace, longPlace
         case outsidePlace, linkedPlace, notInRange, passwordAlone, otherSession, runsElsewhere
         case noSystemctl, systemctlFailed, unusableUnit, strayDaemon, daemonStays, noLog
         case confinedElsewhere, cannotConfine, noLandlock, confinementLost
@@ -170,7 +171,7 @@ extension ErrorPhrase {
         case ifRangeIgnored, comparingSamples, originalLink, onWithMirror, mirrorDropped, mirrorMatched, describedBy
         case onWithOne, oneLeft, severalLeft, askingAgain, partFetchedAgain, connectionBroke, connectionStalled
         case connectionSlow, requestSent, responseReceived, redirected, connectionMade, connectionEnded
-        case hostIsHeld, hostGivenUp, hostIsAbsent, noHostName
+        case hostGivenUp, hostIsAbsent, noHostName
         case hostAsksToWait, hostBudgetFull, hostBudgetSpaced, hostBudgetSpent
         case seconds, hostIsFull, openedAnew, memoryLost, checkpointLost, otherNameBegun, journalAlone
         case checksumKept, checksumDropped, mismatchAccepted, joinedForDigest, digestRefuted

@@ -70,7 +70,6 @@ extension SentenceTable {
         .placeForSocket: (
             "a path is given through the Unix socket only; here a name and a directory", "路径只能通过 Unix 套接字给出；这里请给出名称和目录"
         ),
-        .slashesInName: ("a name has no slashes", "名称不能包含斜杠"),
         .hiddenPlace: ("{0} is hidden, or leads elsewhere", "{0} 是隐藏的，或指向别处"),
         .longPlace: ("a directory or name has at most {0} bytes", "目录或名称最多 {0} 字节"),
         .outsidePlace: ("{0} is not below a directory that is allowed", "{0} 不在允许的目录之下"),

@@ -10,9 +10,6 @@ extension SentenceTable {
         .nameWithoutAddress: ("{0}: the name has no address", "{0}：该名称没有地址"),
         .noAddressOfVersion: ("{0}: no {1} address", "{0}：没有 {1} 地址"),
         .addressOfOtherVersion: ("{0}: not an {1} address, which was asked for", "{0}：不是所要求的 {1} 地址"),
-        .hostIsHeld: (
-            "{0}: no request yet: its server asked to wait, or its budget is spent", "{0}：暂不请求：服务器要求等待，或其预算已用完"
-        ),
         .hostGivenUp: ("{0} was given up after {1} attempts: {2}", "尝试 {1} 次后放弃 {0}：{2}"),
         .hostIsAbsent: ("{0} is not asked before the time of its next attempt: {1}", "在下次尝试之前不请求 {0}：{1}"),
         .hostAsksToWait: ("{0} asked to wait ({1})", "{0} 要求等待（{1}）"),

@@ -24,7 +24,9 @@ extension SentenceTable {
         .emptyName: ("it is empty", "它是空的"),
         .directoryName: ("it is a directory", "它是一个目录"),
         .slashInName: ("it contains “/”", "它包含“/”"),
+        .backslashInName: ("it contains “\\”", "它包含“\\”"),
         .zeroInName: ("it contains a zero byte", "它包含零字节"),
+        .hiddenName: ("it begins with a dot, which hides it", "它以点开头，会被隐藏"),
         .nameOfRecord: (
             "files of such a name are records of Ferry, which would believe the file", "Ferry 用这样的名称保存记录，会相信该文件的内容"
         ),

@@ -80,8 +80,7 @@ package final class EngineEnvironment: Sendable {
 
     /// Records the piece size of a download's own limit, or removes it.
     package func note(limitOf own: Throttle, isRunning: Bool) {
-        // Smaller pieces would slow other downloads down for little benefit.
-        pieces.withLock { $0[ObjectIdentifier(own)] = isRunning ? own.preferredPiece.map { max($0, 64 << 10) } : nil }
+        pieces.withLock { $0[ObjectIdentifier(own)] = isRunning ? own.sharedPiece : nil }
         limitPieces()
     }
 

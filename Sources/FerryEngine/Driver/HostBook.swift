@@ -148,7 +148,7 @@ extension HostBook: HostAdmission {
         while true {
             switch turn {
             case .now: return clock.now()
-            case .later(let time): throw TransferFailure(.held(until: time), ErrorPhrase(.hostIsHeld, origin.host))
+            case .later(let time, let reason): throw TransferFailure(.held(until: time), reason)
             case .reserved(let time):
                 do { try await clock.sleep(until: time) } catch {
                     throw TransferFailure(.cancelled, ErrorPhrase(.stopped))

@@ -34,6 +34,9 @@ package final class Throttle: Sendable {
     /// The maximum number of bytes to read at once under this limit; `nil` without a limit.
     package var preferredPiece: Int? { bucket.withLock { $0.preferredPiece } }
 
+    /// The maximum number of bytes to read at once while several downloads share this limit; `nil` without a limit.
+    package var sharedPiece: Int? { bucket.withLock { $0.sharedPiece } }
+
     /// Accounts for received bytes and waits until more bytes may be received.
     package func passed(_ count: ByteCount) async {
         guard isLimited else { return }

@@ -47,8 +47,7 @@ package struct DestinationPolicy: Sendable {
         }
         let root = try check(place)
         guard !name.isEmpty else { return (.directory(place), root) }
-        guard !name.utf8.contains("/"), !name.utf8.contains("\\") else { throw refused(ErrorPhrase(.slashesInName)) }
-        _ = try relative(name)
+        try ExactName.checkPlain(name)
         return (.directory(place, name: rule), root)
     }
 

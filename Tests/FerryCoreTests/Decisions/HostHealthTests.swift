@@ -88,6 +88,19 @@ struct HostHealthTests {
     func bound() {
         var health = HostHealth()
         #expect(health.answered(at: .zero, status: 503, hold: .seconds(1_000_000)) == true)
-        #expect(health.heldUntil == RetryAfter.longest)
+        #expect(health.held(at: .zero, host: "h")?.until == RetryAfter.longest)
+    }
+
+    @Test("HostHealth: the wait is told with the status of the response that asked for the longest one")
+    func longest() {
+        var health = HostHealth()
+        _ = health.answered(at: .zero, status: 503, hold: .seconds(45))
+        _ = health.answered(at: .seconds(1), status: 429, hold: .seconds(5))
+        let wait = HostWait.asked(status: 503, until: .seconds(45))
+        #expect(health.opening(at: .seconds(2)) == .shut(until: .seconds(45), wait))
+        #expect(health.held(at: .seconds(2), host: "h")?.reason == .hostAsksToWait("h", status: 503))
+        _ = health.answered(at: .seconds(2), status: 429, hold: .seconds(60))
+        #expect(health.held(at: .seconds(2), host: "h")?.reason == .hostAsksToWait("h", status: 429))
+        #expect(health.held(at: .seconds(62), host: "h") == nil)
     }
 }

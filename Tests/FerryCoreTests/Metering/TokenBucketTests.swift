@@ -30,6 +30,16 @@ struct TokenBucketTests {
         if capacity > Double(rate) * 9.9 { #expect(Double(total) >= Double(rate) * 9.5) }
     }
 
+    @Test(
+        "TokenBucket: pieces that several downloads share are of one second at most, but for 8 KiB",
+        arguments: [
+            (1000, 8 << 10), (10_000, 10_000), (65_536, 64 << 10), (1_000_000, 64 << 10), (10_000_000, 200_000),
+            (1 << 30, 1 << 20), (nil, nil),
+        ] as [(ByteCount?, Int?)])
+    func sharedPieces(_ rate: ByteCount?, _ piece: Int?) {
+        #expect(TokenBucket(bytesPerSecond: rate).sharedPiece == piece)
+    }
+
     @Test("TokenBucket: an idle bucket saves up the burst and no more") func burst() {
         var bucket = TokenBucket(bytesPerSecond: 1000, burst: .milliseconds(100))
         #expect(bucket.take(100, at: .seconds(5)) == .zero)

@@ -3,7 +3,7 @@
 import { h, setText, setAttribute, uniqueId, isTyping } from './dom.js';
 import { icon } from './icons.js';
 import { t } from './text.js';
-import { cookieFile, droppedText, folderOf, isLink, mayBecomeLink, newIdentifier, parseLinks } from './links.js';
+import { cookieFile, droppedText, folderOf, isLink, linkProblem, mayBecomeLink, newIdentifier, parseLinks } from './links.js';
 import { waitingNote } from './parts.js';
 
 /// The most unknown options that a message names, each by its first letters: a pasted list may have any.
@@ -64,10 +64,10 @@ export class AddForm {
   // Building --------------------------------------------------------------------------------------------------------
 
   #build() {
-    const error = uniqueId('add-error');
+    const [error, hint] = [uniqueId('add-error'), uniqueId('add-hint')];
     this.#field = h('textarea', {
       class: 'add-field', rows: '1', name: 'links', placeholder: t('add.placeholder'), 'aria-label': t('add.field'),
-      'aria-describedby': error, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', enterkeyhint: 'go', dir: 'ltr',
+      'aria-describedby': `${error} ${hint}`, autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false', enterkeyhint: 'go', dir: 'ltr',
       on: {
         input: () => {
           this.#grow();
@@ -81,7 +81,7 @@ export class AddForm {
       },
     });
     this.#error = h('p', { class: 'field-error', id: error, role: 'alert', hidden: true });
-    this.#hint = h('p', { class: 'add-hint quiet', hidden: true });
+    this.#hint = h('p', { class: 'add-hint quiet', id: hint, hidden: true });
     this.#button = h('button', { type: 'submit', class: 'button primary add-button' }, icon('down'), h('span', null, t('add.button')));
     const panel = uniqueId('options');
     this.#toggle = h('button', {
@@ -148,10 +148,10 @@ export class AddForm {
     const lines = text.split(/\r\n|\n|\r/).length;
     const bad = problems.filter(({ line, text }) => isWhole || line < lines || !mayBecomeLink(text));
     setText(this.#error, bad.length === 0 ? ''
-      : lines === 1 ? t('add.invalid') : t('add.invalid.line', { line: bad[0].line, text: bad[0].text, others: bad.slice(1).map(({ line }) => line).join(', ') }));
+      : lines === 1 ? t(linkProblem(bad[0].text)) : t('add.invalid.line', { line: bad[0].line, text: bad[0].text, others: bad.slice(1).map(({ line }) => line).join(', ') }));
     this.#error.hidden = bad.length === 0;
     setAttribute(this.#field, 'aria-invalid', bad.length > 0 ? 'true' : null);
-    this.#showHint(bad[0]?.text ?? null);
+    this.#showHint(bad[0]?.text ?? null, lines === 1);
     this.#showUse(entries.length, bad.length === 0);
     return { entries, problems, unknown };
   }
@@ -167,12 +167,13 @@ export class AddForm {
     this.#options?.showUse(count);
   }
 
-  /// What is wrong with a line that is no link: its scheme, or that it has none, which is offered.
-  #showHint(line) {
-    const scheme = line === null ? null : /^([a-z][a-z0-9+.-]*):(?!\d)/i.exec(line);
+  /// What helps with a line that is no link: one without a scheme is offered with it, and of several lines the one in question has
+  /// its reason.
+  #showHint(line, isOnly) {
     const whole = `https://${line}`;
-    const isAddress = line !== null && !scheme && /^[^\s/?#]+\.[^\s/?#.]{2,}/.test(line) && isLink(whole);
-    this.#hint.hidden = !isAddress && !(scheme && !/^https?$/i.test(scheme[1]));
+    const hasScheme = line !== null && linkProblem(line) === 'add.scheme';
+    const isAddress = line !== null && !hasScheme && /^[^\s/?#]+\.[^\s/?#.]{2,}/.test(line) && isLink(whole);
+    this.#hint.hidden = !isAddress && !(hasScheme && !isOnly);
     if (this.#hint.hidden) return;
     this.#hint.replaceChildren(isAddress
       ? h('button', {

@@ -2,12 +2,14 @@
 
 import { h, setText, setAttribute } from './dom.js';
 import { icon } from './icons.js';
-import { t, number } from './text.js';
+import { has, t, number } from './text.js';
 import { FACETS, FILTERS, SORTS, chosen, facetCounts, filterCounts } from './arrange.js';
 import { wordsOf } from './entry.js';
 import { densityButton } from './columns.js';
 import { openMenu } from './menu.js';
 
+/// What ends downloads, or takes them off the list.
+const ENDING = ['cancel', 'remove'];
 /// So many values of a facet are offered, the most frequent.
 const MOST_VALUES = 12;
 
@@ -51,7 +53,7 @@ export class Bar {
     const chips = h('div', { class: 'chips', role: 'group', 'aria-label': t('filters') }, Object.keys(FILTERS).map((name) => {
       const count = h('span', { class: 'chip-count figures' });
       const chip = h('button', {
-        type: 'button', class: 'chip', 'aria-pressed': 'false', data: { filter: name }, on: { click: () => this.#view({ filter: name }) },
+        type: 'button', class: 'chip', 'aria-pressed': 'false', title: has(`filter.${name}.hint`) ? t(`filter.${name}.hint`) : null, data: { filter: name }, on: { click: () => this.#view({ filter: name }) },
       }, h('span', null, t(`filter.${name}`)), count);
       this.#chips[name] = { chip, count };
       return chip;
@@ -247,8 +249,8 @@ export class Bar {
     const at = document.activeElement;
     more.disabled = this.#store.isAway;
     for (const button of buttons) button.disabled = this.#store.isAway || !chosen.some((entry) => wordsOf(entry).may(entry, button.dataset.action));
-    // What cannot be pressed any more does not take the focus with it.
-    if ([...buttons, more].includes(at) && at.disabled) ([...buttons, more].find((button) => !button.disabled) ?? all).focus();
+    // What cannot be pressed any more does not take the focus with it, and leaves it to nothing that ends downloads.
+    if ([...buttons, more].includes(at) && at.disabled) ([...buttons.filter((button) => !ENDING.includes(button.dataset.action)), more].find((button) => !button.disabled) ?? all).focus();
   }
 }
 

@@ -6,7 +6,7 @@ import { FieldSet, SECTIONS } from './fields.js';
 import { cookieFile } from './links.js';
 import { ask } from './ask.js';
 import { digestRow } from './facts.js';
-import { digestsOf, failedChecksum, failedServerDigest, gotPage, leadsElsewhere } from './words.js';
+import { digestsOf, failedChecksum, failedServerDigest, gotPage, heldBytes, leadsElsewhere } from './words.js';
 
 /// The digest that the bytes have, of a download that failed for having another than was asked for.
 const actualDigest = (download) => digestsOf(download)?.actual ?? null;
@@ -197,7 +197,7 @@ export class ChangeForm {
     keep.hidden = need !== 'serverDigest' && !actualDigest(download);
     setText(keep, t(need === 'serverDigest' ? 'change.takeBytes' : 'change.keep'));
     this.#nodes.need.classList.toggle('is-plain', need === 'notBefore');
-    setText(this.#nodes.need, need === null ? '' : t(`change.${need}.${download.wasRefused ? 'refused' : 'needed'}`));
+    setText(this.#nodes.need, need === null ? '' : t(`change.${need}.${download.wasRefused ? 'refused' : 'needed'}`, { isBegun: heldBytes(download) > 0 }));
     this.#homes.get('acceptsHTML').node.hidden = need !== 'page' && need !== 'freshLink';
     this.#showDigests(digestsOf(download), digests);
     this.#judge();

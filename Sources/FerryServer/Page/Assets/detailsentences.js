@@ -83,8 +83,8 @@ export const detailSentences = {
   'proof.none': ['None: nothing shows that all parts are of one file', '无：没有任何依据保证各部分一致'],
   'change': ['Change', '更改'],
   'change.freshLink.needed': [
-    'The link expired. Give a new one for the same file: the bytes that are here stay.',
-    '链接已失效。请提供同一文件的新链接：已下载的数据会保留。',
+    ({ isBegun }) => `The link expired. Give a new one for the same file${isBegun ? ': the bytes that are here stay' : ''}.`,
+    ({ isBegun }) => `链接已失效。请提供同一文件的新链接${isBegun ? '：已下载的数据会保留' : ''}。`,
   ],
   'file.lost': [
     'The file is not here any more as it was saved: {reason}. Restart downloads it again.', '文件已不在原处，或已被更改：{reason}。可以重新下载。',
@@ -110,7 +110,10 @@ export const detailSentences = {
   'change.notBefore.save': ['Use this time', '使用此时间'],
   'change.freshLink.save': ['Use this link', '使用此链接'],
   'change.freshLink.refused': ['The link expired. Give a new one for the same file.', '链接已失效。请提供同一文件的新链接。'],
-  'change.credentials.needed': ['The server asks for a user name and password. What was received is kept.', '服务器要求用户名和密码。已下载的数据会保留。'],
+  'change.credentials.needed': [
+    ({ isBegun }) => `The server asks for a user name and password.${isBegun ? ' What was received is kept.' : ''}`,
+    ({ isBegun }) => `服务器要求用户名和密码。${isBegun ? '已下载的数据会保留。' : ''}`,
+  ],
   'change.credentials.refused': ['The server refused that user name or password. Try again.', '用户名或密码不对，请重新输入。'],
   'change.credentials.save': ['Sign in', '登录'],
   'change.checksum.needed': [
@@ -141,8 +144,8 @@ export const detailSentences = {
   'change.keep': ['Keep the file anyway', '仍然保留文件'],
   'change.tried': ['Signing in…', '正在登录…'],
   'change.socket': [
-    'What is empty stays as it is; auto: as set for all. Proxy and certificates of a listed download are changed with ferry set alone, since its secrets pass through them.',
-    '留空则保持不变；auto：跟随全局设置。已列出的下载的代理和证书只能用 ferry set 更改，因为其机密信息会经过它们。',
+    'An empty field changes nothing. The word auto restores what is set for all downloads. The proxy and the certificates of a listed download can be changed with ferry set alone.',
+    '留空的项目不会更改。填写 auto 则恢复为全局设置。已列出的下载的代理和证书只能用 ferry set 更改。',
   ],
   'change.save': ['Save', '保存'],
   'change.saved': ['Changed', '已更改'],

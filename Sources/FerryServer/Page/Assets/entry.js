@@ -16,6 +16,13 @@ function actionsOf(state) {
   return state === 'paused' ? ['resume', 'cancel', 'remove'] : ['resume', 'remove'];
 }
 
+/// Notes of a set whether it waits for a slot: its list is read, nothing of it arrives, and others have all slots.
+export function noteSlots(entry, areTaken) {
+  const { set } = entry;
+  entry.waitsForSlot = areTaken && set.state === 'syncing' && set.files > set.done + set.failed && !(set.bytesPerSecond > 0);
+  entry.state = entry.waitsForSlot ? 'waiting' : STATES[set.state];
+}
+
 /// A set as an entry. It has no place in the queue: in the order of the queue, sets stand above downloads as they were added.
 export function setEntry(set) {
   const { id, state, addedAt, endedAt, error, receivedBytes, asOf } = set;

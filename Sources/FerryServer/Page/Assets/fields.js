@@ -4,7 +4,7 @@
 import { h, setText, setAttribute, uniqueId } from './dom.js';
 import { has, t } from './text.js';
 import { bareRate, parseLimit, parseSize, rateField, sizeField } from './format.js';
-import { isLink, parseHeaders } from './links.js';
+import { isLink, linkProblem, parseHeaders } from './links.js';
 
 /// The number of attempts that is as good as none.
 const ENDLESS = 1_000_000_000;
@@ -38,11 +38,11 @@ const choice = (...options) => ({
 });
 const rule = choice(['', 'rule.follow'], ['yes', 'rule.allow'], ['no', 'rule.never']);
 
-/// By member: `read` gives `undefined` for a text that makes no sense, of which `wrong` tells.
+/// By member: `read` gives `undefined` for a text that makes no sense, of which `wrong` tells: a key, or what gives it of the text.
 const MEMBERS = {
   name: {}, directory: {}, label: {}, proxy: code,
   checksum: { ...code, read: (text) => (text === 'none' ? null : text) },
-  urls: { ...code, type: 'url', wrong: 'add.invalid', read: (text) => (isLink(text) ? [text] : undefined) },
+  urls: { ...code, type: 'url', wrong: linkProblem, read: (text) => (isLink(text) ? [text] : undefined) },
   user: { autocapitalize: 'off' }, password: { type: 'password', autocomplete: 'new-password', isExact: true },
   rateLimit: rate, minSpeed: rate,
   maxConnections: whole(1, 64), connectionsPerHost: whole(1, 1000), maxRedirects: whole(0, 1000),
@@ -122,7 +122,7 @@ export class FieldSet {
     const error = h('p', { class: 'field-error', id: problem, role: 'alert', hidden: true });
     this.#fields.set(name, {
       input, error, label, read, write, initial, shown: initial, value, isBlind, isExact, hint: hintText,
-      wrong: (text) => (offers(text) ? t('wrong.offer', { text: offers(text) }) : range ? t('wrong.number', range) : t(wrong)),
+      wrong: (text) => (offers(text) ? t('wrong.offer', { text: offers(text) }) : range ? t('wrong.number', range) : t(typeof wrong === 'function' ? wrong(text) : wrong)),
     });
     if (isFlag) return h('label', { class: 'check' }, input, h('span', null, label));
     return h('div', { class: `field field-${name}` }, h('label', { for: id }, label), input, error);

@@ -18,6 +18,19 @@ export function isLink(text) {
   }
 }
 
+/// The key of the sentence that says what is wrong with a text that is no link.
+export function linkProblem(text) {
+  const scheme = /^\s*([a-z][a-z0-9+.-]*):(?!\d)/i.exec(text)?.[1];
+  return scheme && !/^https?$/i.test(scheme) ? 'add.scheme' : 'add.invalid';
+}
+
+/// Whether a link leads to this computer by its host alone, so that no network is needed for it.
+export function isLoopback(link) {
+  if (!isLink(link)) return false;
+  const { hostname } = new URL(link);
+  return /(^|\.)localhost\.?$|^127(\.\d+){3}$/.test(hostname) || hostname === '[::1]';
+}
+
 /// Whether a link may still become of it, when one goes on typing.
 export function mayBecomeLink(text) {
   const start = text.trim().toLowerCase();

@@ -68,12 +68,16 @@ function showSignIn(reason = null) {
   document.title = 'Ferry';
   announcer.clear();
   announcer.hush();
+  // A dialog of the page that is gone would keep the focus from this one.
+  for (const open of document.querySelectorAll('dialog:modal')) open.close();
   const show = () => mount((signal) => {
     // Another tab may be signed in meanwhile.
     window.addEventListener('storage', ({ key, newValue }) => { if (key === TOKEN && newValue !== null) location.reload(); }, { signal });
     return [header(show), signInScreen(reason)];
   });
   show();
+  // What had the focus is gone with the page: readers go on here.
+  if (reason !== null) document.getElementById('content').focus();
 }
 
 function notifyButton() {

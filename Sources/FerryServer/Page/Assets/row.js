@@ -106,6 +106,8 @@ export class Row {
     nodes.pause.hidden = download.state !== 'waiting' || main.action === 'pause';
     this.#button(nodes.pause, 'pause', label(t('do.pause')), can('pause'), t('do.pause'));
     const end = isOver ? 'remove' : 'cancel';
+    // A second press of a key is not the answer to what stands there now.
+    if (nodes.cancel === document.activeElement && nodes.cancel.dataset.action !== end) this.element.focus({ preventScroll: true });
     nodes.cancel.replaceChildren(icon(end === 'remove' ? 'leave' : end), h('span', { class: 'row-word' }, t(end === 'remove' ? 'do.remove.short' : 'do.cancel')));
     this.#button(nodes.cancel, end, label(t(`do.${end}`)), can(end), t(`do.${end}`));
     setAttribute(nodes.more, 'aria-label', t('more', { name }));

@@ -87,6 +87,7 @@ export const sentences = {
   'filters': ['Show', '显示'],
   'filter.all': ['All', '全部'],
   'filter.needs': ['Needs you', '需要处理'],
+  'filter.needs.hint': ['What does not go on without you, failed ones too', '需要您处理才会继续的下载，包括失败的'],
   'filter.running': ['Downloading', '下载中'],
   'filter.waiting': ['Waiting', '等待中'],
   'filter.paused': ['Paused', '已暂停'],

@@ -11,7 +11,7 @@ export const fraction = ({ set }) => (set.state === 'complete' ? 1 : set.files =
 
 export const percentOf = (entry) => (fraction(entry) === null ? '' : format.percent(fraction(entry), entry.set.state === 'complete'));
 
-export const stateText = ({ set }) => t(`set.state.${set.state}`);
+export const stateText = ({ set, waitsForSlot }) => t(`set.state.${waitsForSlot ? 'waiting' : set.state}`);
 
 export const needsUser = ({ state }) => state === 'failed';
 
@@ -39,7 +39,8 @@ const joined = (...texts) => texts.filter(Boolean).join(' · ');
 const sourceTexts = ({ set, url }) => [set.receivedBytes > 0 && t('set.received', { size: format.size(set.receivedBytes) }), url];
 
 function stateReason(entry) {
-  const { set, error } = entry;
+  const { set, error, waitsForSlot } = entry;
+  if (waitsForSlot) return t('wait.slot');
   switch (set.state) {
     case 'failed': return errorText(error);
     case 'incomplete': return missingText(set);

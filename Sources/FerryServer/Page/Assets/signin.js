@@ -36,7 +36,7 @@ function command(text) {
 }
 
 export function signInScreen(reason = null) {
-  return h('main', { class: 'sign-in', id: 'content' },
+  return h('main', { class: 'sign-in', id: 'content', tabindex: '-1' },
     h('div', { class: 'sign-in-card card' },
       h('img', { src: 'mark.svg', alt: '', width: '64', height: '64' }),
       h('h1', null, t('signin.title')),

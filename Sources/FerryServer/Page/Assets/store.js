@@ -5,7 +5,7 @@
 // when its user has done something), `happened` {event}, `settings`, `network`, `statistics`, `connection`, `away`.
 
 import { Stream } from './stream.js';
-import { setEntry } from './entry.js';
+import { noteSlots, setEntry } from './entry.js';
 import { isUnproven, needsUser } from './words.js';
 
 /// The most entries of one page of the list, as the daemon allows.
@@ -100,13 +100,6 @@ export class Store extends EventTarget {
     return sum;
   }
 
-  /// How many downloads wait for their user.
-  get waitingForUser() {
-    let count = 0;
-    for (const download of this.downloads.values()) if (isStuck(download)) count += 1;
-    return count;
-  }
-
   /// The downloads and the sets.
   get entries() { return [...this.sets.values(), ...this.downloads.values()]; }
   entry(id) { return this.downloads.get(id) ?? this.sets.get(id); }
@@ -164,6 +157,15 @@ export class Store extends EventTarget {
     for (const id of ids) this.#leaving[isLeaving ? 'add' : 'delete'](id);
   }
 
+  /// Files of sets are downloads of another session, in the same slots: where other downloads have them all, a set waits.
+  #noteSets() {
+    const most = this.settings?.maxConcurrentDownloads;
+    if (this.sets.size === 0 || !most) return;
+    let running = 0;
+    for (const { state } of this.downloads.values()) if (state === 'downloading' || state === 'verifying') running += 1;
+    for (const entry of this.sets.values()) noteSlots(entry, running >= most);
+  }
+
   #kin({ isSet }) { return isSet ? this.sets : this.downloads; }
 
   /// Reads whether a paused one that is shown would begin from zero: its details alone tell it.
@@ -180,15 +182,22 @@ export class Store extends EventTarget {
     } catch { this.#unproven.delete(id); }
   }
 
-  /// What the page knows besides: that credentials were refused, that only the rule on metered networks is in the way.
+  /// What the page knows besides: that credentials were refused, that only the rule on metered networks is in the way, that nobody
+  /// tells what is true now.
   #note(download) {
     const { waitReason, id, error } = download;
     download.isUnproven = download.state === 'paused' && this.#unproven.get(id) === true;
+    download.isStale = this.isAway;
     download.wasRefused = waitReason === 'credentials' && error?.phrase?.[0] === 'credentialsRefused';
     download.isMetered = waitReason === 'network' && this.network?.isOnline === true && this.network.isMetered === true;
   }
 
-  #say(type, detail) { this.dispatchEvent(new CustomEvent(type, { detail })); }
+  #say(type, detail) {
+    if (type === 'list') this.#noteSets();
+    this.dispatchEvent(new CustomEvent(type, { detail }));
+    // With more slots, sets may go on.
+    if (type === 'settings' && this.sets.size > 0) this.#say('list');
+  }
 
   #setConnection(value) {
     this.connection = value;
@@ -202,6 +211,7 @@ export class Store extends EventTarget {
     if (!isAway) this.#patience = null;
     if (this.isAway === isAway) return;
     this.isAway = isAway;
+    for (const download of this.downloads.values()) this.#note(download);
     this.#say('away');
     this.#say('list');
   }
@@ -271,7 +281,8 @@ export class Store extends EventTarget {
     const old = this.sets.get(set.id);
     this.sets.set(set.id, entry);
     this.#noticeEnd(old, entry);
-    if (old?.set.state !== set.state) return this.#say('list');
+    this.#noteSets();
+    if (old?.state !== entry.state || old.set.state !== set.state) return this.#say('list');
     this.#moved.add(set.id);
     if (this.#timer === null) this.#tellProgress();
   }

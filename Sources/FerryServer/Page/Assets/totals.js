@@ -5,7 +5,8 @@ import { icon } from './icons.js';
 import { t } from './text.js';
 import * as format from './format.js';
 import { drawSpark } from './graph.js';
-import { arrange } from './arrange.js';
+import { isLoopback } from './links.js';
+import { FILTERS, arrange } from './arrange.js';
 
 const MOST_SAMPLES = 60;
 const MOST_AT_A_TIME = 1000;
@@ -157,7 +158,7 @@ export class Totals {
     this.#store.samples.push(speed);
     if (this.#store.samples.length > MOST_SAMPLES) this.#store.samples.shift();
     this.#draw();
-    const needs = this.#store.waitingForUser;
+    const needs = this.#store.entries.filter(FILTERS.needs).length;
     document.title = [needs > 0 ? `(${needs})` : '', speed > 0 ? `↓ ${format.rate(speed)} ·` : '', 'Ferry'].filter(Boolean).join(' ');
   }
 
@@ -222,7 +223,7 @@ export class Totals {
     const { settings, network } = this.#store;
     const isForbidden = (allowsMetered ?? settings?.allowsMetered) === false
       && (networkAssumption === undefined ? network?.isMetered === true : networkAssumption === 'metered');
-    return isForbidden ? running.filter((download) => download.allowsMetered !== true) : [];
+    return isForbidden ? running.filter((download) => download.allowsMetered !== true && !isLoopback(download.url)) : [];
   }
 
   async #send(change) {

@@ -61,10 +61,10 @@ export function reasonText(download) {
   if (waitReason === 'server') {
     if (!download.error) return t('wait.server');
     const since = download.since ? t('wait.since', { time: clockTime(download.since) }) : '';
-    return [errorText(download.error), since, until ? attemptText(until) : ''].filter(Boolean).join(' · ');
+    return [errorText(download.error), since, attemptText(download)].filter(Boolean).join(' · ');
   }
   if (waitReason === 'retry' && until) {
-    return [errorText(download.error), attemptText(until)].filter(Boolean).join(' · ');
+    return [errorText(download.error), attemptText(download)].filter(Boolean).join(' · ');
   }
   if (download.wasRefused) return t('wait.refused');
   if (download.isMetered) return t('wait.metered');
@@ -73,8 +73,9 @@ export function reasonText(download) {
   return waitReason ? t(`wait.${waitReason}`, { time: until ? clockTime(until) : '' }) : '';
 }
 
-/// When the next attempt begins.
-function attemptText(until) {
+/// When the next attempt begins; empty where that is not known, as of a daemon that is away.
+function attemptText({ until, isStale }) {
+  if (!until || isStale) return '';
   const seconds = Math.ceil((Date.parse(until) - Date.now()) / 1000);
   if (seconds <= 0) return t('wait.retry.now');
   return seconds < 3600 ? t('wait.retry.in', { time: durationText(seconds) }) : t('wait.retry', { time: clockTime(until) });
