@@ -204,7 +204,7 @@ enum ShapeSamples {
         var set = FileSet(id: "i", state: .failed, newSet, root: "/", addedAt: date)
         set.endedAt = date
         set.bytesPerSecond = 1
-        set.incomplete = [FileSet.Incomplete(path: "p", error: error)]
+        set.incomplete = [IncompleteFile(path: "p", error: error)]
         (set.problems, set.error, set.asOf) = (["q"], error, 3)
         return set
     }

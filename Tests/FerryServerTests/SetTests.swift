@@ -16,8 +16,9 @@ struct SetTests {
         var report = SyncReport()
         let long = String(repeating: "\u{1}", count: 64 << 10)
         report.problems = Array(repeating: long, count: 100)
-        report.incomplete = (0..<100).map { "\($0)/" + String(repeating: "n", count: 2000) }
-        for path in report.incomplete { report.errors[path] = DownloadError(.refused, long) }
+        report.incomplete = (0..<100).map {
+            IncompleteFile(path: "\($0)/" + String(repeating: "n", count: 2000), error: DownloadError(.refused, long))
+        }
         return report
     }
 

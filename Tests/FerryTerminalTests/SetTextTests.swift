@@ -6,13 +6,15 @@ import Testing
 @Suite("Lines of ferry sync") struct SetTextTests {
     @Test("SyncText: what of a directory is left out is named, twenty paths without -v")
     func skipped() {
-        var skipped = ["b": SkippedFile.special, "a\u{1B}": .symbolicLink]
+        var skipped = [
+            SkippedFile(path: "a\u{1B}", kind: .symbolicLink), SkippedFile(path: "b", kind: .special),
+        ]
         #expect(
             SyncText.lines(skipped: skipped, isVerbose: false) == [
                 "left out: a\\x1b: a symbolic link, which is not followed",
                 "left out: b: neither a file nor a directory",
             ])
-        for number in 0..<30 { skipped["c\(number)"] = .special }
+        for number in 0..<30 { skipped.append(SkippedFile(path: "c\(number)", kind: .special)) }
         let lines = SyncText.lines(skipped: skipped, isVerbose: false)
         #expect(lines.count == 21 && lines.last == "and 12 more")
         #expect(SyncText.lines(skipped: skipped, isVerbose: true).count == 32)
@@ -29,6 +31,16 @@ import Testing
         #expect(first(deletes: true)?.contains("as it is of another source or was changed here: a") == true)
         report.problems = ["the list was not read whole"]
         #expect(first(deletes: true) == "not listed by the source any more, kept here: a")
+    }
+
+    @Test("PlanRecord: an object is a line of its size, date and URL, whatever its store says of it")
+    func listed() {
+        var object = ListedObject(
+            url: "s3://bucket/a%20b", totalBytes: 5, lastModified: "2026-01-02T03:04:05.000Z", etag: "\"1\"")
+        #expect(PlanRecord.text(object) == "5\t2026-01-02T03:04:05.000Z\ts3://bucket/a%20b")
+        (object.totalBytes, object.lastModified) = (nil, "\u{1B}[2J\t")
+        #expect(PlanRecord.text(object).utf8.count { $0 == UInt8(ascii: "\t") } == 2)
+        #expect(PlanRecord.text(object).hasPrefix("\t\\x1b[2J"))
     }
 
     @Test("SyncText: files of a directory are stored and not fetched")

@@ -363,6 +363,37 @@ class Sets(Case):
         self.ferry("sync", f"s3://{BUCKET}/tree/", "set")
         self.assertFalse([asked for asked in gate.asked if "list-type" not in asked.target and "if-none-match" not in asked.headers])
 
+    def test_listing_that_is_busy_is_asked_again(self):
+        self.put("busy-set/a", b"data")
+        busy = (503, {}, b"<Error><Code>SlowDown</Code></Error>")
+        gate.rule = lambda asked: busy if len(gate.asked) < 3 else None
+        self.ferry("sync", f"s3://{BUCKET}/busy-set", "set")
+        self.assertEqual((self.place / "set/a").read_bytes(), b"data")
+        gate.forget()
+        gate.rule = lambda asked: busy
+        _, err = self.ferry("sync", "--retries", "1", f"s3://{BUCKET}/busy-set", "set", code=3)
+        self.assertEqual(len(gate.asked), 2, err)
+        self.assertIn("503", err)
+
+    def test_prefix_is_listed(self):
+        self.put("listed/b c", b"12345")
+        self.put("listed/a/x", b"1")
+        self.put("listed/a/", b"")
+        self.put("listedother", b"1")
+        wanted = [("1", f"s3://{BUCKET}/listed/a/x"), ("5", f"s3://{BUCKET}/listed/b%20c")]
+        out, _ = self.ferry("plan", f"s3://{BUCKET}/listed/")
+        found = [line.split("\t") for line in out.splitlines()]
+        self.assertEqual([(size, url) for size, _, url in found], wanted)
+        for _, date, _ in found:
+            self.assertRegex(date, r"^\d{4}-\d\d-\d\dT")
+        lines = [json.loads(line) for line in self.ferry("plan", "--json", f"s3://{BUCKET}")[0].splitlines()]
+        self.assertEqual({line["kind"] for line in lines}, {"object"})
+        self.assertLessEqual(set(wanted), {(str(line["totalBytes"]), line["url"]) for line in lines})
+        self.assertTrue(all(line["etag"] for line in lines))
+        self.assertIn("there is no such object", self.ferry("plan", f"s3://{BUCKET}/none/", code=4)[1])
+        self.assertIn("there is no bucket", self.ferry("plan", "s3://none-of-this/", code=4)[1])
+        self.assertEqual(list(self.place.iterdir()), [])
+
     def test_list_with_objects(self):
         for number in range(3):
             self.put(f"listed/{number}.bin", b"%d" % number)

@@ -32,11 +32,14 @@ struct Manifest: Sendable {
         case files
         /// Objects below a prefix.
         case keys
+        /// Likewise, and their manifest, as it is an object that is uploaded too.
+        case noted
 
         fileprivate func contains(_ path: String) -> Bool {
             switch self {
             case .files: SetPath.make(path).map { $0.hasSameBytes(as: path) } ?? false
             case .keys: SetPath.isKey(path)
+            case .noted: SetPath.isKey(path) || path.hasSameBytes(as: SetPath.manifest)
             }
         }
     }

@@ -1,5 +1,6 @@
 import FerryCore
 import FerryEngine
+import Synchronization
 import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -15,8 +16,8 @@ import SystemPackage
 /// - An object is of the set only if it has the ETag and the size that the manifest names. Another one is replaced only on
 ///   request, and never deleted.
 /// - Whatever replaces or deletes an object, or the manifest, does it under the ETag that was listed or read.
-/// - Until the manifest is written, what this run has begun and stored is in a file on this machine, which also keeps two
-///   syncs of one prefix by this user apart. An object of a run that was killed before it was noted is compared with its source
+/// - Until the manifest is written, what this run has begun and stored is in a file on this machine, also the upload of a
+///   manifest of several parts. The file keeps two syncs of one prefix by this user apart. An object of a run that was killed before it was noted is compared with its source
 ///   by what the run had begun.
 /// - A run that ends removes what earlier ones have left here and in the store of files that are not gone on with: those that
 ///   the source does not list any more, and those whose key has an object of others.
@@ -38,6 +39,8 @@ struct ObjectPlace: SyncPlace {
     private static let parallelDeletions = 4
     /// The maximum size of a key in bytes.
     fileprivate static let mostKeyBytes = 1024
+    /// By which the manifest is noted.
+    private static let manifestKey = FilePath(SetPath.manifest)
 
     /// What the prefix has.
     private struct Held: Sendable {
@@ -50,6 +53,8 @@ struct ObjectPlace: SyncPlace {
         /// The ETag of the manifest; `nil` if there is none.
         var manifestTag: String?
         var manifestDigest: [UInt8]?
+        /// The identifier of an upload of several parts of the manifest that a run on this machine has begun.
+        var manifestUpload: String?
 
         /// Takes the manifest, and what earlier runs on this machine have noted: of two records of a file the one that its
         /// object matches.
@@ -59,8 +64,13 @@ struct ObjectPlace: SyncPlace {
                 records[record.key]?.uploadID = nil
             }
             for var record in noted {
+                let upload = record.uploadID.flatMap { S3UploadDocument.isIdentifier($0) ? $0 : nil }
+                if record.key == ObjectPlace.manifestKey {
+                    manifestUpload = upload
+                    continue
+                }
                 begun[record.key] = record.urls.first
-                uploads[record.key] = record.uploadID.flatMap { S3UploadDocument.isIdentifier($0) ? $0 : nil }
+                uploads[record.key] = upload
                 record.uploadID = nil
                 guard record.proof != nil else { continue }
                 let isKnown = records[record.key].map { $0.proof != nil } ?? false
@@ -95,7 +105,7 @@ struct ObjectPlace: SyncPlace {
             do throws(FileError) { try fileSystem.makeDirectories(staging, syncs: true) } catch {
                 throw DownloadError(error)
             }
-            return try Manifest(at: path, of: prefix.text, .keys, fileSystem: fileSystem)
+            return try Manifest(at: path, of: prefix.text, .noted, fileSystem: fileSystem)
         }
         do throws(DownloadError) {
             var held = try await held(below: prefix, options, manager, retrying)
@@ -129,7 +139,7 @@ struct ObjectPlace: SyncPlace {
         var held = try await held(below: prefix, options, manager) { _, _ in }
         let path = noted(of: prefix, FilePath(staging))
         let noted = try await EngineProvider.files.run { disk throws(DownloadError) in
-            try Manifest.content(at: path, of: prefix.text, .keys, fileSystem: disk.fileSystem)
+            try Manifest.content(at: path, of: prefix.text, .noted, fileSystem: disk.fileSystem)
         }
         held.state.take(held.manifest, noted: noted.flatMap { $0.source.flaw == nil ? $0.records : nil } ?? [])
         let state = held.state
@@ -259,7 +269,7 @@ struct ObjectPlace: SyncPlace {
                     ended.append(deletion)
                     start()
                 }
-                return ended.sorted { $0.record.path < $1.record.path }
+                return ended.sorted { SetPath.precedes($0.record.path, $1.record.path) }
             }
         } otherwise: { error in
             records.map { SyncDeletion(record: $0, isDone: false, problem: error.message) }
@@ -269,8 +279,8 @@ struct ObjectPlace: SyncPlace {
     func replace(
         _ manifest: Manifest, by records: [FileRecord], errors: [FilePath: DownloadError]
     ) async throws(DownloadError) {
-        let outcome = await store(manifest, records)
-        if case .success(.stored) = outcome {
+        let result = await store(manifest, records)
+        if case .success(let made) = result, case .stored = made.outcome {
             let rest = rest(of: manifest, records, errors)
             let uploads = await EngineProvider.files.run { disk in rest.over.flatMap { discard($0, disk) } }
             let open = uploads.isEmpty ? [:] : await abort(uploads)
@@ -284,6 +294,7 @@ struct ObjectPlace: SyncPlace {
                         if let id = open[kept[index].key] { kept[index].uploadID = id }
                     }
                 }
+                if let id = made.openUpload { kept.append(Self.note(ofManifest: id)) }
                 // If this fails, all that was noted counts, which costs no more.
                 if kept.isEmpty { manifest.remove() } else { try? manifest.replace(by: kept) }
             }
@@ -291,7 +302,7 @@ struct ObjectPlace: SyncPlace {
         }
         // What was noted here counts for the next run.
         await EngineProvider.files.run { _ in manifest.close() }
-        _ = try outcome.get()
+        _ = try result.get()
         throw DownloadError(
             .conflict, ErrorPhrase(.setChangedMeanwhile, prefix.text), suggestion: ErrorPhrase(.syncAgain),
             recovery: .needsUser)
@@ -323,31 +334,79 @@ struct ObjectPlace: SyncPlace {
             .tooLarge, ErrorPhrase(.largeManifest, object.text, ByteText.size(mostManifestBytes)), recovery: .needsUser)
     }
 
+    /// The outcome of storing the manifest.
+    private struct StoredManifest: Sendable {
+        var outcome: ObjectStore.Outcome
+        /// The identifier of an upload of several parts that is not gone on with, and that the store has not ended.
+        var openUpload: String?
+    }
+
+    /// What is noted of the manifest while it is stored.
+    ///
+    /// - Parameter id: Its upload of several parts; `nil` for none.
+    private static func note(ofManifest id: String?) -> FileRecord {
+        var record = FileRecord(path: SetPath.manifest)
+        record.uploadID = id
+        return record
+    }
+
+    /// The open file of what was noted, while the manifest is stored.
+    private final class OpenNotes: Sendable {
+        /// Locked on file threads alone.
+        private let manifest: Mutex<Manifest>
+        private let syncsToDisk: Bool
+
+        init(_ manifest: Manifest, syncsToDisk: Bool) {
+            self.manifest = Mutex(manifest)
+            self.syncsToDisk = syncsToDisk
+        }
+
+        /// Blocks.
+        func append(_ record: FileRecord) throws(DownloadError) {
+            try manifest.withLock { manifest throws(DownloadError) in
+                try manifest.append(record)
+                if record.uploadID != nil, syncsToDisk { try manifest.sync() }
+            }
+        }
+    }
+
     /// Stores the manifest, unless the one that was read is the same. Its text is in a file until then, which has no name.
-    private func store(
-        _ manifest: Manifest, _ records: [FileRecord]
-    ) async -> Result<ObjectStore.Outcome, DownloadError> {
+    private func store(_ manifest: Manifest, _ records: [FileRecord]) async -> Result<StoredManifest, DownloadError> {
         let object = Self.manifestObject(of: prefix)
+        let notes = OpenNotes(manifest, syncsToDisk: options.request.syncsToDisk)
         do throws(DownloadError) {
             let draft = try await EngineProvider.files.run { _ throws(DownloadError) in
                 try manifest.draft(of: records)
             }
-            var outcome: Result<ObjectStore.Outcome, DownloadError> = .success(.stored(etag: state.manifestTag))
+            let result: Result<StoredManifest, DownloadError>
             if draft.totalBytes > Self.mostManifestBytes {
-                outcome = .failure(Self.largeManifest(object))
+                result = .failure(Self.largeManifest(object))
             } else if draft.digest != state.manifestDigest {
-                outcome = await withStore { store in
+                result = await withStore { store in
                     do throws(DownloadError) {
                         let stored = try await store.put(
-                            draft.file, totalBytes: draft.totalBytes, as: object, replacing: state.manifestTag)
-                        return .success(stored)
+                            draft.file, totalBytes: draft.totalBytes, as: object, replacing: state.manifestTag,
+                            begun: state.manifestUpload,
+                            note: { id throws(DownloadError) in
+                                try await EngineProvider.files.run { _ throws(DownloadError) in
+                                    try notes.append(Self.note(ofManifest: id))
+                                }
+                            })
+                        return .success(StoredManifest(outcome: stored.outcome, openUpload: stored.openUpload))
                     } catch { return .failure(error) }
                 } otherwise: {
                     .failure($0)
                 }
+            } else {
+                var stored = StoredManifest(outcome: .stored(etag: state.manifestTag))
+                if let id = state.manifestUpload {
+                    let upload = Abandoned(key: Self.manifestKey, object: object, id: id)
+                    stored.openUpload = await abort([upload])[upload.key]
+                }
+                result = .success(stored)
             }
             await EngineProvider.files.run { _ in draft.file.close() }
-            return outcome
+            return result
         } catch { return .failure(error) }
     }
 
@@ -373,7 +432,7 @@ struct ObjectPlace: SyncPlace {
             if case .request = step { requested.insert(step.key) }
         }
         var rest = Rest()
-        for record in manifest.records.values.sorted(by: { $0.path < $1.path }) {
+        for record in manifest.records.values.sorted(by: FileRecord.precedes) where record.key != Self.manifestKey {
             let isRequested = requested.contains(record.key)
             // Compared just now, and of others.
             let isOfOthers = [.thereAlready, .objectChanged].contains(errors[record.key]?.phrase?.key)

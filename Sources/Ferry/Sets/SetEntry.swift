@@ -88,6 +88,9 @@ extension FileRecord {
     /// Likewise.
     var key: FilePath { FilePath(path) }
 
+    /// The order of the paths.
+    static func precedes(_ one: FileRecord, _ other: FileRecord) -> Bool { SetPath.precedes(one.path, other.path) }
+
     /// Sets the URLs, and forgets what only the source of before has said.
     mutating func setURLs(_ urls: [String]) {
         if self.urls.first != urls.first { (etag, lastModified, listed) = (nil, nil, nil) }
@@ -134,6 +137,9 @@ enum SetPath {
             $0 != "\u{FFFD}" && !$0.properties.isNoncharacterCodePoint && $0.properties.generalCategory != .control
         }
     }
+
+    /// The order of paths: that of their bytes, as canonically equivalent names are different files.
+    static func precedes(_ one: String, _ other: String) -> Bool { one.utf8.lexicographicallyPrecedes(other.utf8) }
 
     /// Whether the file is one that Ferry keeps beside the files of a set: a directory that is served, or a prefix,
     /// may itself be one.

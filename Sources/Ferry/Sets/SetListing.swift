@@ -29,7 +29,11 @@ struct SetListing: Sendable {
     /// The URL of the first page of an index; `nil` of a list.
     var root: DownloadURL?
     /// What of a directory is neither a file nor a directory and is told, by its path below it.
-    private(set) var skipped: [FilePath: SkippedFile] = [:]
+    private var skipped: [FilePath: SkippedFile.Kind] = [:]
+    /// In the order of the paths.
+    var skippedFiles: [SkippedFile] {
+        skipped.map { SkippedFile(path: $0.key.string, kind: $0.value) }.sorted { SetPath.precedes($0.path, $1.path) }
+    }
     /// What of a directory is not read, told or not, by its path below it: what is there and below it is not gone from the
     /// source.
     private var unread: Set<FilePath> = []
@@ -52,7 +56,7 @@ struct SetListing: Sendable {
     /// Leaves out what is at a path of a directory.
     ///
     /// - Parameter kind: What is told of it; `nil`: nothing. Default `nil`.
-    mutating func skip(_ path: String, _ kind: SkippedFile? = nil) {
+    mutating func skip(_ path: String, _ kind: SkippedFile.Kind? = nil) {
         unread.insert(FilePath(path))
         if let kind { skipped[FilePath(path)] = kind }
     }
@@ -348,12 +352,12 @@ struct SetReader: Sendable {
 
     /// Returns the error of a response that is no part of a list: a transient one if its server asks to wait.
     private static func refusal(of url: DownloadURL, _ head: ResponseHead, at now: Date) -> DownloadError {
-        let recovery: DownloadError.Recovery =
-            if case .busy(_, let wish) = ResponseVerdict.judge(head, asked: .whole, now: now) {
-                .transient(retryAfter: wish)
-            } else { .needsUser }
+        let phrase = ErrorPhrase(.setAnswered, "\(url)", "\(head.status)")
+        if case .busy(_, let wish) = ResponseVerdict.judge(head, asked: .whole, now: now) {
+            return DownloadError(.network, phrase, recovery: .transient(retryAfter: wish))
+        }
         let code: DownloadError.Code = [401, 407].contains(head.status) ? .credentials : .refused
-        return DownloadError(code, ErrorPhrase(.setAnswered, "\(url)", "\(head.status)"), recovery: recovery)
+        return DownloadError(code, phrase, recovery: .needsUser)
     }
 
     private func read(_ url: DownloadURL, _ listing: inout SetListing) async throws(DownloadError) {

@@ -3,14 +3,6 @@ import FerryEngine
 import Synchronization
 import SystemPackage
 
-/// What of a directory is not read.
-public enum SkippedFile: String, Sendable, Hashable, Codable {
-    /// It is not followed, wherever it leads.
-    case symbolicLink
-    /// A socket, a device or a named pipe.
-    case special
-}
-
 /// The files below a directory of this machine.
 ///
 /// Others may write into the directory meanwhile: no file is opened before it is stored, and no link below the directory is
@@ -97,13 +89,9 @@ final class DirectoryWalk: Sendable {
                 state.listing.problems.append(
                     .phrase(ErrorPhrase(.namesNotUTF8, place.string, "\(found.unusable)")))
             }
-            state.listing.add(found.entries.sorted { Self.precedes($0.path, $1.path) }, options.filter)
-            return found.directories.sorted(by: Self.precedes)
+            state.listing.add(found.entries.sorted { SetPath.precedes($0.path, $1.path) }, options.filter)
+            return found.directories.sorted(by: SetPath.precedes)
         }
-    }
-
-    private static func precedes(_ one: String, _ other: String) -> Bool {
-        one.utf8.lexicographicallyPrecedes(other.utf8)
     }
 
     private func look(

@@ -69,40 +69,6 @@ public enum DeletionLimit: Sendable, Hashable {
     }
 }
 
-/// The outcome of a sync.
-public struct SyncReport: Sendable, Hashable, Codable {
-    /// The number of files that the source lists.
-    public var listedCount = 0
-    /// The number of files that were complete and current.
-    public var unchangedCount = 0
-    /// The number of files that were fetched, or of a directory: stored.
-    public var fetchedCount = 0
-    /// The bytes that were received.
-    public var receivedBytes: ByteCount = 0
-    /// The bytes of the files of a directory that were stored.
-    public var storedBytes: ByteCount = 0
-    /// The paths of files that are missing or not current, sorted.
-    public var incomplete: [String] = []
-    /// Why each of them is, by path.
-    public var errors: [String: DownloadError] = [:]
-    /// The paths of files that the source does not list any more and that are still here, sorted.
-    public var gone: [String] = []
-    /// The paths of files that were deleted here, sorted.
-    public var deleted: [String] = []
-    /// What of the source cannot be used: one line each.
-    public var problems: [String] = []
-    /// The paths in the source of files that have other names here, by their paths here: a name with control characters, or
-    /// that means something to Ferry, is changed.
-    public var renamed: [String: String] = [:]
-    /// What of a directory is neither a file nor a directory, and was left out, by its path.
-    public var skipped: [String: SkippedFile] = [:]
-    /// The patterns of the filter that match no file of the source.
-    public var unusedPatterns: [String] = []
-
-    /// Whether the directory has every file of the source, proven as far as the source allows.
-    public var isComplete: Bool { incomplete.isEmpty && problems.isEmpty }
-}
-
 /// The progress of a sync.
 package struct SyncProgress: Sendable, Hashable {
     /// The number of files that the source lists.
@@ -220,8 +186,10 @@ public final class SetSync: Sendable {
         state.report.listedCount = listing.entries.count
         state.report.unusedPatterns = listing.unusedPatterns
         state.report.problems = (listing.problems + plan.problems).map(\.description)
-        for entry in listing.entries { state.report.renamed[entry.path] = entry.otherName }
-        for (path, kind) in listing.skipped { state.report.skipped[path.string] = kind }
+        state.report.renamed = listing.entries.compactMap { entry in
+            entry.otherName.map { RenamedFile(path: entry.path, listedPath: $0) }
+        }.sorted { SetPath.precedes($0.path, $1.path) }
+        state.report.skipped = listing.skippedFiles
         var (requests, asked, entries): ([DownloadRequest], [DownloadRequest], [FilePath: SetEntry]) = ([], [], [:])
         var (uploads, compared): ([SetUpload], [SetUpload]) = ([], [])
         for step in plan.steps {
@@ -378,7 +346,6 @@ public final class SetSync: Sendable {
             for entry in listing.entries where state.records[entry.key] == nil {
                 state.fail(entry, place.earlier, stopped)
             }
-            state.report.errors = Dictionary(state.errors.map { ($0.key.string, $0.value) }) { first, _ in first }
             return (state.records, state.errors, state.report)
         }
         var report = ended
@@ -392,7 +359,7 @@ public final class SetSync: Sendable {
         report.gone = kept.map(\.path)
         report.incomplete = listing.entries.filter {
             records[$0.key]?.problem != nil || records[$0.key]?.proof == nil
-        }.map(\.path).sorted()
+        }.map { IncompleteFile(path: $0.path, error: errors[$0.key]) }.sorted { SetPath.precedes($0.path, $1.path) }
         try await place.replace(
             manifest, by: listing.entries.compactMap { records[$0.key] } + kept + plan.others, errors: errors)
         state.withLock { [report] in $0.report = report }

@@ -96,7 +96,7 @@ struct SyncPlan: Sendable, Hashable {
             wanted.insert(entry.key)
             steps.append(Self.step(entry, options, held))
         }
-        for record in held.manifest.values.sorted(by: { $0.path < $1.path }) where !wanted.contains(record.key) {
+        for record in held.manifest.values.sorted(by: FileRecord.precedes) where !wanted.contains(record.key) {
             if !options.wants(record.path) {
                 others.append(record)
             } else if let file = held.file(record.path) {

@@ -58,8 +58,8 @@ public struct SyncPreview: Sendable, Hashable {
     package var isOfDirectory = false
     /// What of the source cannot be used: one line each.
     public var problems: [String] = []
-    /// What of a directory is neither a file nor a directory, and is left out, by its path.
-    public var skipped: [String: SkippedFile] = [:]
+    /// What of a directory is neither a file nor a directory, and is left out.
+    public var skipped: [SkippedFile] = []
     /// The patterns of the filter that match no file of the source.
     public var unusedPatterns: [String] = []
 
@@ -102,7 +102,7 @@ extension SyncPreview {
     init(_ plan: SyncPlan, _ listing: SetListing, _ held: SyncPlan.Holdings) {
         problems = (listing.problems + plan.problems).map(\.description)
         unusedPatterns = listing.unusedPatterns
-        for (path, kind) in listing.skipped { skipped[path.string] = kind }
+        skipped = listing.skippedFiles
         for step in plan.steps {
             switch step {
             case .keep(let record):

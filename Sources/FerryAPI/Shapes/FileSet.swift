@@ -63,15 +63,6 @@ package struct FileSet: Codable, Sendable, Hashable {
         package var isActive: Bool { self == .waiting || self == .syncing }
     }
 
-    /// A file that is missing or not current.
-    package struct Incomplete: Codable, Sendable, Hashable {
-        package var path: String
-        /// The error; `nil` if none is known.
-        package var error: DownloadError?
-
-        package init(path: String, error: DownloadError?) { (self.path, self.error) = (path, error) }
-    }
-
     package var id: String
     package var state: State
     /// The request, with an absolute directory.
@@ -92,7 +83,7 @@ package struct FileSet: Codable, Sendable, Hashable {
     /// The total speed of the set's downloads; `nil` unless the set is being synced.
     package var bytesPerSecond: Double?
     /// The first files that are missing or not current; `nil` for none.
-    package var incomplete: [Incomplete]?
+    package var incomplete: [IncompleteFile]?
     /// The first entries of the source that cannot be used; `nil` for none.
     package var problems: [String]?
     /// The number of existing files that the source no longer lists.

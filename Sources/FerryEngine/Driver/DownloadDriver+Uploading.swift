@@ -11,7 +11,9 @@ import FerryCore
 /// The journal records the upload before its first part is sent, so that a run after a killed process continues with the parts that
 /// the store has. The part file is removed after the store has confirmed that the object exists.
 extension DownloadDriver {
-    var store: ObjectStore { ObjectStore(request, environment, settings) }
+    var store: ObjectStore {
+        ObjectStore(request, environment, settings, limits: UploadLimits(throttle, context.throttle, environment))
+    }
 
     /// Applies the rules `fail` and `skip` to an existing object, before any byte of the body is read. For a known object, checks
     /// only that it has the size and the digest of the file.

@@ -139,10 +139,7 @@ package struct FileUpload: Sendable {
         }
         let whole = WholeDigest()
         let watch = UploadSource.Watch(
-            pace: { [environment, sent] count in
-                await environment.throttle.passed(count)
-                sent(count)
-            },
+            sent: sent,
             check: { [self] () throws(DownloadError) in
                 _ = try await whole.value()
                 guard await reading.isUnchanged() else { throw changed }

@@ -38,11 +38,19 @@ package struct ObjectStore: Sendable {
     private let request: DownloadRequest
     private let environment: EngineEnvironment
     private let settings: DriverSettings
+    private let limits: UploadLimits
 
-    package init(_ request: DownloadRequest, _ environment: EngineEnvironment, _ settings: DriverSettings) {
+    /// - Parameter limits: What holds contents back; `nil`: the limit of the request, and that over all downloads.
+    package init(
+        _ request: DownloadRequest, _ environment: EngineEnvironment, _ settings: DriverSettings,
+        limits: UploadLimits? = nil
+    ) {
         self.request = request
         self.environment = environment
         self.settings = settings
+        self.limits =
+            limits
+            ?? UploadLimits(Throttle(rate: request.rateLimit, clock: environment.clock), nil, environment)
     }
 
     /// Returns the properties of an object; `nil` if it does not exist, or the keys do not permit the request. In the latter
@@ -81,12 +89,18 @@ package struct ObjectStore: Sendable {
         return head.status == 412 ? .exists : .stored(etag: head.objectTag)
     }
 
-    /// Stores an open file that does not change as an object, in several parts if it is large. A failed upload is aborted.
+    /// Stores an open file that does not change as an object, in several parts if it is large.
     ///
-    /// - Parameter replacing: The ETag of the object that may be replaced; `nil` if no object may exist.
+    /// - Parameters:
+    ///   - replacing: The ETag of the object that may be replaced; `nil` if no object may exist.
+    ///   - begun: The identifier of a multipart upload that an earlier call has noted; `nil` for none.
+    ///   - note: Receives the identifier of a multipart upload before its first part is sent, or `nil` after its end.
+    /// - Returns: The outcome, and the identifier of a multipart upload that is not continued and that the store has not
+    ///   ended; `nil` for none.
     package func put(
-        _ file: any File, totalBytes: ByteCount, as object: DownloadURL, replacing etag: String?
-    ) async throws(DownloadError) -> Outcome {
+        _ file: any File, totalBytes: ByteCount, as object: DownloadURL, replacing etag: String?, begun: String?,
+        note: @escaping @Sendable (_ id: String?) async throws(DownloadError) -> Void
+    ) async throws(DownloadError) -> (outcome: Outcome, openUpload: String?) {
         guard let plan = S3UploadPlan(totalBytes: totalBytes) else {
             throw DownloadError(
                 .tooLarge, ErrorPhrase(.largeObject, object.text, ByteText.size(totalBytes)), recovery: .needsUser)
@@ -94,17 +108,23 @@ package struct ObjectStore: Sendable {
         var request = request
         request.knownObject = KnownObject(etag: etag)
         request.onConflict = etag == nil ? .fail : .overwrite
-        let noted = NotedUpload(nil)
+        let noted = NotedUpload(begun.map { JournalRecord.Upload(object: object.text, id: $0) })
         let writer = ObjectWriter(
-            request: request, store: ObjectStore(request, environment, settings), noted: { noted.value },
-            note: { upload throws(DownloadError) in noted.value = upload }, report: { _ in })
+            request: request, store: ObjectStore(request, environment, settings, limits: limits),
+            noted: { noted.value },
+            note: { upload throws(DownloadError) in
+                try await note(upload?.id)
+                noted.value = upload
+            }, report: { _ in })
         let source = UploadSource(file, totalBytes: totalBytes, environment.files, UploadSource.Watch())
         do throws(DownloadError) {
-            return .stored(etag: try await writer.write(source, plan, as: object).etag)
+            let made = try await writer.write(source, plan, as: object)
+            // The last one that was noted has become the object, if that has parts.
+            let isOfParts = totalBytes >= S3UploadPlan.leastBytes
+            return (.stored(etag: made.etag), isOfParts ? nil : noted.value?.id)
         } catch {
-            if let id = noted.value?.id { await abort(object, id) }
             guard [.thereAlready, .objectChanged].contains(error.phrase?.key) else { throw error }
-            return .exists
+            return (.exists, noted.value?.id)
         }
     }
 
@@ -245,8 +265,6 @@ package struct ObjectStore: Sendable {
 
     /// The speed of the slowest upload that is waited for, in bytes per second.
     private static let leastSpeed: ByteCount = 16 << 10
-    /// The maximum number of uploads that are expected to share a rate limit.
-    private static let mostSharing: ByteCount = 256
 
     /// The maximum time for the body of a response: a store sends spaces until it has joined the parts.
     private static let mostTime = Duration.seconds(1800)
@@ -271,11 +289,10 @@ package struct ObjectStore: Sendable {
         _ method: HTTPRequest.Method, _ url: DownloadURL, _ fields: HTTPFields = HTTPFields(),
         _ content: UploadContent? = nil, _ read: (ShortBody) async throws(TransferFailure) -> Body
     ) async throws(DownloadError) -> (head: ResponseHead, body: Body?) {
-        let share = environment.throttle.rate.map { $0 / Self.mostSharing } ?? Self.leastSpeed
-        let time =
-            settings.stallTimeout + .seconds((content?.length ?? 0) / max(1, min(share, Self.leastSpeed)))
+        let speed = max(1, min(limits.leastShare ?? Self.leastSpeed, Self.leastSpeed))
+        let time = settings.stallTimeout + .seconds((content?.length ?? 0) / speed)
         var outgoing = TransferRequest(of: request, from: url, headLimit: time)
-        (outgoing.method, outgoing.fields, outgoing.upload) = (method, fields, content)
+        (outgoing.method, outgoing.fields, outgoing.upload) = (method, fields, content.map(limits.paced))
         var policy = RetryPolicy(maxAttempts: settings.maxAttempts)
         while true {
             let reason: Reason

@@ -11,7 +11,7 @@ import FerryCore
 /// whether the request has succeeded.
 struct ObjectWriter: Sendable {
     /// The maximum number of parts that are sent at the same time.
-    private static let parallelParts = 4
+    static let parallelParts = 4
     /// The maximum number of names that are tried under the rule `rename`.
     private static let mostNames = 1000
 
@@ -171,11 +171,12 @@ struct ObjectWriter: Sendable {
             parts = try await self.parts(of: source, plan)
         }
         if case .stored = outcome, !needsTag(outcome) { return outcome }
-        if let stored = try await found(object, parts) { return stored }
-        if case .stored = outcome { return outcome }
+        let stored = try await found(object, parts)
+        if case .stored = outcome { return stored ?? outcome }
+        // Also where others have stored the same: the parts would stay in the store.
         let hasEnded = outcome == .exists ? await store.abort(object, upload) : true
         if hasEnded { try await note(nil) }
-        return outcome
+        return stored ?? outcome
     }
 
     /// Returns `stored` if an object has the content of these parts.

@@ -12,8 +12,8 @@ import NIOCore
 struct UploadSource: Sendable {
     /// The callbacks for a file that other programs may write while it is read.
     struct Watch: Sendable {
-        /// Waits until this many more bytes may be sent. Bytes that are sent again count again.
-        var pace: @Sendable (ByteCount) async -> Void = { _ in }
+        /// Called with each number of sent bytes. Bytes that are sent again count again.
+        var sent: @Sendable (ByteCount) -> Void = { _ in }
         /// Throws if the bytes that were read so far may not come from a single state of the file.
         var check: @Sendable () async throws(DownloadError) -> Void = { () throws(DownloadError) in }
     }
@@ -92,7 +92,7 @@ struct UploadSource: Sendable {
         UploadContent(
             length: range.upperBound - range.lowerBound, sha256: HexText.string(digests.sha256)
         ) { [read, watch] part in
-            await watch.pace(part.upperBound - part.lowerBound)
+            watch.sent(part.upperBound - part.lowerBound)
             return try await read(range.lowerBound + part.lowerBound..<range.lowerBound + part.upperBound)
         }
     }

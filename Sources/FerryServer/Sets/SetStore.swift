@@ -141,8 +141,8 @@ extension FileSet {
     /// Records what a run could not do.
     mutating func tell(_ report: SyncReport) {
         incomplete = Self.told(
-            report.incomplete.lazy.prefix(Self.mostTold).map { Incomplete(path: $0, error: report.errors[$0]) },
-            cut: { Incomplete(path: $0.path, error: $0.error.map { Self.cut($0) }) })
+            report.incomplete,
+            cut: { IncompleteFile(path: $0.path, error: $0.error.map { Self.cut($0) }) })
         problems = Self.told(report.problems, cut: { Self.cut($0) })
     }
 

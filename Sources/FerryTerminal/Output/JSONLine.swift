@@ -51,6 +51,11 @@ package struct JSONLine: Encodable, Sendable {
         JSONLine(kind: "plan", date: date, content: plan)
     }
 
+    /// Returns the line of a listed object.
+    package static func object(_ object: ListedObject, date: Date) -> JSONLine {
+        JSONLine(kind: "object", date: date, content: object)
+    }
+
     /// Returns the line of a sync's outcome.
     package static func synced(_ report: SyncReport, date: Date) -> JSONLine {
         JSONLine(kind: "synced", date: date, content: report)

@@ -12,6 +12,12 @@ package enum PlanRecord {
     /// Returns one JSON object; its members are the second table in docs/cli.md.
     package static func line(_ plan: DownloadPlan, date: Date) -> JSONLine { .plan(plan, date: date) }
 
+    /// Returns the size in bytes, the date and the URL of an object, with tabs between them.
+    package static func text(_ object: ListedObject) -> String {
+        [object.totalBytes.map { "\($0)" } ?? "", object.lastModified ?? "", object.url]
+            .map { PrintableText.escape($0) }.joined(separator: "\t")
+    }
+
     /// Returns one fact per line, as name and value.
     package static func text(_ plan: DownloadPlan) -> [String] {
         let digests = plan.digests.map(\.description).joined(separator: ", ")

@@ -1,4 +1,5 @@
 package import Ferry
+import FerryCore
 
 #if canImport(FoundationEssentials)
     import struct FoundationEssentials.Date
@@ -6,7 +7,8 @@ package import Ferry
     import struct Foundation.Date
 #endif
 
-/// Runs `ferry plan`: queries the server and prints the result, without writing any file.
+/// Runs `ferry plan`: queries the server and prints the result, without writing any file. Of a bucket, and of an `s3` URL
+/// that ends with a slash, it prints the objects below.
 package struct PlanRun: Sendable {
     let plan: GetPlan
     let manager: DownloadManager
@@ -31,6 +33,10 @@ package struct PlanRun: Sendable {
             }
             guard case .request(let request) = item else { continue }
             do {
+                if let prefix = request.sources.first, Self.isPrefix(prefix) {
+                    codes += try await list(prefix, request)
+                    continue
+                }
                 let answer = try await manager.plan(request)
                 if plan.output.result == .json {
                     console.result(PlanRecord.line(answer, date: Date()).text + "\n")
@@ -48,5 +54,25 @@ package struct PlanRun: Sendable {
         if isEmpty { reporter.error(PlannedItems.empty.shown) }
         await manager.shutdown()
         return ExitCode.combine(codes)
+    }
+
+    // MARK: Objects
+
+    /// Whether an `s3` URL is that of a bucket, or ends with a slash.
+    private static func isPrefix(_ url: DownloadURL) -> Bool {
+        url.isObject && url.query == nil && (url.objectKey.last ?? UInt8(ascii: "/")) == UInt8(ascii: "/")
+    }
+
+    /// Prints the objects below a prefix. Returns the code of what is not listed.
+    private func list(_ prefix: DownloadURL, _ request: DownloadRequest) async throws(DownloadError) -> [ExitCode] {
+        let listing = try await manager.objects(below: prefix, as: request)
+        for object in listing.objects {
+            let line =
+                plan.output.result == .json
+                ? JSONLine.object(object, date: Date()).text : PlanRecord.text(object)
+            console.result(line + "\n")
+        }
+        for problem in listing.problems { reporter.error(PrintableText.escape(problem)) }
+        return listing.problems.isEmpty ? [] : [.usage]
     }
 }

@@ -12,32 +12,32 @@ package enum SyncText {
     }
 
     /// Returns a line for each path of a directory that is neither a file nor a directory.
-    package static func lines(skipped: [String: SkippedFile], isVerbose: Bool) -> [String] {
-        let sorted = skipped.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-        let most = isVerbose ? sorted.count : mostPaths
-        let lines = sorted.prefix(most).map { path, kind in
+    package static func lines(skipped: [SkippedFile], isVerbose: Bool) -> [String] {
+        let most = isVerbose ? skipped.count : mostPaths
+        let lines = skipped.prefix(most).map { file in
+            let path = file.path
             let text: Reason =
-                switch kind {
+                switch file.kind {
                 case .symbolicLink: "left out: \(path): a symbolic link, which is not followed"
                 case .special: "left out: \(path): neither a file nor a directory"
                 }
             return text.shown
         }
-        return lines + (sorted.count > most ? [("and \(sorted.count - most) more" as Reason).shown] : [])
+        return lines + (skipped.count > most ? [("and \(skipped.count - most) more" as Reason).shown] : [])
     }
 
     /// Returns a line for each incomplete file. A file that was never requested gets a suggestion; a file that failed got
     /// one when it failed.
     package static func lines(incomplete report: SyncReport, isVerbose: Bool) -> [String] {
         var said: Set<ErrorPhrase.Key> = []
-        return report.incomplete.prefix(isVerbose ? .max : mostPaths).map { path in
+        return report.incomplete.prefix(isVerbose ? .max : mostPaths).map { file in
             var words = ""
-            if let error = report.errors[path].map({ SetAdvice.advised($0) }) {
+            if let error = file.error.map({ SetAdvice.advised($0) }) {
                 let isUnasked = [.changedHere, .thereAlready, .inTheWay].contains(error.phrase?.key)
                 let isNews = isUnasked && error.suggestionPhrase.map { said.insert($0.key).inserted } == true
                 words = ErrorText.line(error, name: "", isBrief: !isNews)
             }
-            let text: Reason = "incomplete: \(path): \(words)"
+            let text: Reason = "incomplete: \(file.path): \(words)"
             return text.shown
         }
     }
@@ -74,8 +74,8 @@ package enum SyncText {
                 : "not listed by the source any more, kept here: \(path)"
             lines.append(text.shown)
         }
-        for (path, listed) in report.renamed.sorted(by: { $0.key < $1.key }).prefix(isVerbose ? .max : mostPaths) {
-            lines.append(("\(path) is the name here of \(listed)" as Reason).shown)
+        for file in report.renamed.prefix(isVerbose ? .max : mostPaths) {
+            lines.append(("\(file.path) is the name here of \(file.listedPath)" as Reason).shown)
         }
         let left =
             max(0, report.renamed.count - mostPaths) + max(0, report.gone.count - mostPaths)

@@ -86,6 +86,11 @@ final class BucketTransport: Transport {
     var openUploads: [String] { state.withLock { $0.uploads.values.map(\.key).sorted() } }
     func object(_ key: String) -> Object? { state.withLock { $0.objects[key] } }
 
+    /// Makes an object of parts, as others do.
+    func put(_ key: String, parts: [[UInt8]]) {
+        state.withLock { $0.objects[key] = Object(bytes: Array(parts.joined()), parts: parts.map(\.count)) }
+    }
+
     /// The requests since the last call, without those for lists and the manifest.
     func takeAsked() -> [String] {
         state.withLock { state in

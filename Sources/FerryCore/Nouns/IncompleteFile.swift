@@ -1,0 +1,9 @@
+/// A file of a set that is missing or not current.
+public struct IncompleteFile: Sendable, Hashable, Codable {
+    /// The path below the directory of the set.
+    public var path: String
+    /// Why; `nil` if no more is known.
+    public var error: DownloadError?
+
+    public init(path: String, error: DownloadError?) { (self.path, self.error) = (path, error) }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Ferry
+@testable import FerryCore
+@testable import FerryEngine
+
+@Suite("Limits of the rate of what is sent", .timeLimit(.minutes(30)))
+struct UploadLimitTests {
+    /// The system's clock, on which a wait for 200 bytes under a limit of one byte per second is counted and ends at once.
+    private final class CountingClock: EngineClock {
+        private let system = SystemClock()
+        private let state = Mutex((waits: 0, marked: 0))
+
+        func now() -> Duration { system.now() }
+        func date() -> Date { system.date() }
+        func sleep(for duration: Duration) async throws {
+            // The second one comes before the first 200 s are over.
+            guard duration > .seconds(150), duration < .seconds(450) else {
+                return try await system.sleep(for: duration)
+            }
+            state.withLock { $0.waits += 1 }
+        }
+
+        /// The waits until the mark, and those after it.
+        var waits: (before: Int, after: Int) { state.withLock { ($0.marked, $0.waits - $0.marked) } }
+        func mark() { state.withLock { $0.marked = $0.waits } }
+    }
+
+    enum Limit: CaseIterable { case ofFile, ofAll }
+
+    private static let bytes = [UInt8](repeating: 7, count: 200)
+
+    private static func manager(
+        _ shop: Workshop, _ bucket: BucketTransport, _ clock: CountingClock, _ limit: Limit
+    ) -> DownloadManager {
+        shop.manager(engine: shop.engine(clock: clock, transport: bucket)) {
+            $0.rateLimit = limit == .ofAll ? 1 : nil
+        }
+    }
+
+    @Test(
+        "Rate limit: a file that was downloaded becomes an object under the limit of the file and of all",
+        arguments: Limit.allCases)
+    func afterDownload(_ limit: Limit) async throws {
+        try await Workshop.run { shop in
+            let (bucket, clock) = (BucketTransport(), CountingClock())
+            bucket["from/x"] = Self.bytes
+            bucket.before { asked, _ in if asked.method == "PUT" { clock.mark() } }
+            let manager = Self.manager(shop, bucket, clock, limit)
+            var request = DownloadRequest(
+                sources: [try DownloadURL("s3://from/x")], destination: .directory(shop.directory))
+            request.uploadTo = try DownloadURL("s3://to/x")
+            request.rateLimit = limit == .ofFile ? 1 : nil
+            _ = try await manager.download(request).finished()
+            #expect(clock.waits.after == 1 && bucket["to/x"] == Self.bytes)
+            await manager.shutdown()
+        }
+    }
+
+    @Test(
+        "Rate limit: a file of a directory becomes an object under the limit of the file and of all, and so does the manifest",
+        arguments: Limit.allCases)
+    func ofDirectory(_ limit: Limit) async throws {
+        try await Workshop.run { shop in
+            let (bucket, clock) = (BucketTransport(), CountingClock())
+            let from = shop.path("from")
+            try FileManager.default.createDirectory(atPath: from, withIntermediateDirectories: true)
+            try Data(Self.bytes).write(to: URL(filePath: from + "/a"))
+            bucket.before { asked, _ in
+                if asked.method == "PUT", asked.key.hasSuffix("ferry-manifest.jsonl") { clock.mark() }
+            }
+            let manager = Self.manager(shop, bucket, clock, limit)
+            var options = SyncOptions()
+            options.request.rateLimit = limit == .ofFile ? 1 : nil
+            let place = SyncDestination.objects(try DownloadURL("s3://to/"), staging: shop.path("staging"))
+            let report = try await manager.sync(.directory(from), into: place, options: options)
+            #expect(report.isComplete && bucket["to/a"] == Self.bytes, "\(report)")
+            let manifest = try #require(bucket["to/ferry-manifest.jsonl"])
+            try #require((200..<400).contains(manifest.count))
+            #expect(clock.waits.before == 1 && clock.waits.after == 1)
+            await manager.shutdown()
+        }
+    }
+}
