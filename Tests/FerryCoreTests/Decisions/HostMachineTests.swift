@@ -17,7 +17,9 @@ struct HostMachineTests {
         #expect(machine.request(to: host, at: .zero) == .now)
         #expect(machine.request(to: host, at: .zero) == .reserved(at: .milliseconds(400)))
         #expect(machine.request(to: host, at: .zero) == .reserved(at: .milliseconds(800)))
-        #expect(machine.request(to: host, at: .zero) == .later(at: .milliseconds(1200), .hostBudgetSpaced("h", .milliseconds(400))))
+        #expect(
+            machine.request(to: host, at: .zero)
+                == .later(at: .milliseconds(1200), .hostBudgetSpaced("h", .milliseconds(400))))
         #expect(machine.request(to: origin("other"), at: .zero) == .now)
         // Another port is the same host.
         let port = origin("h", port: 8443)
