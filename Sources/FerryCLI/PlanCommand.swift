@@ -7,8 +7,8 @@ struct PlanCommand: ParsableCommand {
         commandName: "plan",
         abstract: "Show what a download would do, without writing anything: name, size, ranges, resumability.",
         discussion: """
-            Takes the arguments of ferry get, but no directories; a part file needs its URL after it. EXIT CODES: see \
-            ferry get --help.
+            Takes the arguments of ferry get, but no directories; a part file needs its URL after it. Of \
+            s3://BUCKET/PREFIX/ it lists the objects. EXIT CODES: see ferry get --help.
             """)
 
     @OptionGroup var options: GetOptions

@@ -24,8 +24,8 @@ extension SentenceTable {
         .storeAnswered: ("{0}: the store answered {1}", "{0}：存储返回了 {1}"),
         .unusableStoreAnswer: ("the store's answer cannot be used", "存储的响应无法使用"),
         .notAnObject: (
-            "{0} is a bucket or the beginning of keys, not an object: ferry sync fetches all objects below it",
-            "{0} 是存储桶或键的前缀，而不是对象：ferry sync 会取得其下的所有对象"
+            "{0} is a bucket or the beginning of keys, not an object: ferry plan lists what is below, ferry sync fetches it",
+            "{0} 是存储桶或键的前缀，而不是对象：ferry plan 会列出其下的所有对象，ferry sync 会取得它们"
         ),
         .objectOfServer: (
             "{0} names the object {1}: it is left out, as no server may choose what is requested with your keys",
