@@ -204,6 +204,7 @@ let package = Package(
             name: "FerryAria2",
             dependencies: [
                 "FerryServer", "Ferry", "FerryAPI", "FerryCore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: ofDaemon),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
@@ -369,6 +370,7 @@ let package = Package(
             name: "FerryAria2Tests",
             dependencies: [
                 "FerryAria2", "FerryServer", "FerryAPI", "Ferry", "FerryCore", "FerryTesting", "FerryServerTesting",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -410,8 +412,8 @@ let package = Package(
         .testTarget(
             name: "FerryCLITests",
             dependencies: [
-                "FerryCLI", "FerryTerminal", "FerryClient", "Ferry", "FerryServer", "FerryFleet", "FerryMetrics",
-                "FerryTesting", "ferry-origin", "ferry-app", "FerryAPI", "FerryCore", "FerryEngine", "CFerry",
+                "FerryCLI", "FerryTerminal", "FerryClient", "Ferry", "FerryServer", "FerryAria2", "FerryFleet",
+                "FerryMetrics", "FerryTesting", "ferry-origin", "ferry-app", "FerryAPI", "FerryCore", "FerryEngine", "CFerry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -16,11 +16,13 @@ public enum FerryAria2 {}
 
 extension DoorKind {
     /// aria2's interface, if the settings have a port for it. Its defaults are values of aria2's options.
-    public static let aria2 = DoorKind { host throws(DownloadError) in
-        guard let port = host.settings.aria2Rpc else { return nil }
-        let secret = try SharedToken.read(host.settings.aria2Secret, else: host.place.aria2Secret)
+    public static let aria2 = DoorKind(settings: [.aria2Rpc, .aria2Secret, .aria2AllowedOrigins]) {
+        host throws(DownloadError) in
+        let settings = host.settings
+        guard let port = settings.whole(.aria2Rpc) else { return nil }
+        let secret = try SharedToken.read(settings.text(.aria2Secret), else: host.path(of: "aria2-secret"))
         let rpc = Aria2RPC(host: host, secret: secret)
         try rpc.setDefaults(host.defaults(of: Aria2Responder.doorName))
-        return Aria2Responder(rpc, allowedOrigins: host.settings.aria2AllowedOrigins, port: port)
+        return Aria2Responder(rpc, allowedOrigins: settings.texts(.aria2AllowedOrigins), port: port)
     }
 }

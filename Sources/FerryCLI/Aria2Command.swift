@@ -37,11 +37,11 @@ struct Aria2Command: ParsableCommand {
             state: state, socket: state + "/ferry.sock", settings: state + "/ferry.json")
         var options = Daemon.Options()
         options.environment = ProcessInfo.processInfo.environment
-        options.flags = [
-            .loopback: .flag(false), .aria2Rpc: .whole(service.port), .directory: .text(service.directory),
-            .maxConcurrentDownloads: .whole(service.parallel),
-        ]
-        options.flags[.aria2Secret] = service.secret.map(JSONValue.text)
+        options.flags[.loopback] = .flag(false)
+        options.flags[.directory] = .text(service.directory)
+        options.flags[.maxConcurrentDownloads] = .whole(service.parallel)
+        options.flags[named: "aria2Rpc"] = .whole(service.port)
+        options.flags[named: "aria2Secret"] = service.secret.map(JSONValue.text)
         options.flags[.rateLimit] = service.rateLimit.map { .whole(Int($0)) }
         options.doors = Doors.ofDaemon
         options.doorDefaults["aria2"] = service.defaults

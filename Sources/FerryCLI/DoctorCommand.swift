@@ -17,12 +17,15 @@ struct DoctorCommand: AsyncCommand {
     func act() async -> FerryTerminal.ExitCode {
         let place = DaemonPaths.current()
         var (downloads, error) = (place.downloads, DownloadError?.none)
-        do throws(DownloadError) { downloads = try place.currentSettings().directory } catch let failure {
+        do throws(DownloadError) { downloads = try place.currentSettings(doors: Doors.ofDaemon).directory } catch let
+            failure
+        {
             error = failure
         }
         return await Program.doctor(
             state: place.state, downloads: downloads,
-            settings: DoctorPolicy.settings(place.settings, error, unknown: place.unknownSettings),
+            settings: DoctorPolicy.settings(
+                place.settings, error, unknown: place.unknownSettings(doors: Doors.ofDaemon)),
             json: flags.json)
     }
 }

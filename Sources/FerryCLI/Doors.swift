@@ -3,8 +3,8 @@ import FerryAria2
 import FerryFleet
 import FerryServer
 
-/// The optional parts of this program, its doors, each registered in one line. The rest compiles without them and their
-/// targets, which `Scripts/check-doors` verifies.
+/// The doors of this program, each registered in one line of each list. The rest compiles without them and their targets, which
+/// `Scripts/check-doors` verifies.
 enum Doors {
     /// The interfaces of the daemon, in the order in which it prints their addresses.
     static let ofDaemon: [DoorKind] = [
@@ -15,4 +15,9 @@ enum Doors {
     static let commands: [CommandGroup] = [
         .fleet
     ]
+
+    /// The options of `ferry serve` that set the settings of doors.
+    struct Options: ParsableArguments {
+        @OptionGroup var aria2: Aria2ServeArguments
+    }
 }

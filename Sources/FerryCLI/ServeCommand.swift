@@ -46,27 +46,7 @@ struct ServeCommand: ParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Connect to addresses that are not of the public internet.")
     var `private` = true
 
-    @Option(
-        help: ArgumentHelp(
-            """
-            Serve aria2's RPC interface on this port of 127.0.0.1 and ::1, for programs that use aria2; 0 is any that is \
-            free, 6800 is usual.
-            """, valueName: "n"))
-    var aria2Rpc: Int?
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            The token of that interface, or @FILE for the private file that has it (default: one that is made, kept as \
-            aria2-secret beside the state).
-            """, valueName: "token"))
-    var aria2Secret: String?
-
-    @Option(
-        help: ArgumentHelp(
-            "An origin whose pages may use that interface, for example http://127.0.0.1:8080 (repeatable).",
-            valueName: "origin"))
-    var aria2AllowOrigin: [String] = []
+    @OptionGroup var doors: Doors.Options
 
     @Option(
         help: ArgumentHelp(
@@ -85,7 +65,7 @@ struct ServeCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The port of the gateway; 0 is any that is free (default: \(DaemonSettings(directory: "").gatewayPort)).",
+            "The port of the gateway; 0 is any that is free (default: \(DoorSetting.standardGatewayPort)).",
             valueName: "n"))
     var gatewayPort: Int?
 
@@ -188,13 +168,7 @@ struct ServeCommand: ParsableCommand {
         options.flags[.port] = port.map(JSONValue.whole)
         if !loopback { options.flags[.loopback] = .flag(false) }
         if !`private` { options.flags[.allowsPrivate] = .flag(false) }
-        options.flags[.aria2Rpc] = aria2Rpc.map(JSONValue.whole)
-        options.flags[.aria2Secret] = aria2Secret.map { secret in
-            JSONValue.text(secret.dropping(prefix: "@").map { "@" + OwnProgram.absolute(String($0)) } ?? secret)
-        }
-        if !aria2AllowOrigin.isEmpty {
-            options.flags[.aria2AllowedOrigins] = .list(aria2AllowOrigin.map(JSONValue.text))
-        }
+        doors.set(&options.flags)
         options.flags[.metricsPort] = metricsPort.map(JSONValue.whole)
         if gateway { options.flags[.gateway] = .flag(true) }
         options.flags[.gatewayPort] = gatewayPort.map(JSONValue.whole)

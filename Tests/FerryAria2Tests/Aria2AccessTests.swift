@@ -163,7 +163,7 @@ struct Aria2AccessTests {
     func port() async throws {
         try await DaemonRig.run { rig in
             #expect(rig.addresses.doors["aria2"] == nil)
-            #expect(!FileManager.default.fileExists(atPath: rig.place.aria2Secret))
+            #expect(!FileManager.default.fileExists(atPath: rig.place.state + "/aria2-secret"))
             let taken = try #require(rig.addresses.port)
             let error = await #expect(throws: DownloadError.self) {
                 try await DaemonRig.run {

@@ -44,9 +44,9 @@ struct ConfinementTests {
         let place = DaemonPaths(state: "/s", socket: "/run/f/sock", settings: "/c/ferry.json", downloads: "/d")
         var settings = DaemonSettings(directory: "/d")
         settings.allowedDirectories = ["/a"]
-        let plan = ConfinementPlan(place, settings, sessions: ["/x"], unfinished: ["/u"])
+        let plan = ConfinementPlan(place, settings, doors: ["/g"], sessions: ["/x"], unfinished: ["/u"])
         #expect(plan.required == ["/s", "/run/f"])
-        #expect(plan.others == ["/c", "/d", "/a", "/x", "/u"])
+        #expect(plan.others == ["/c", "/d", "/g", "/a", "/x", "/u"])
         #expect(ConfinementPlan.roots(of: ["/b", "/a/b", "/a", "/ab", "/a", "/b/c/d"]) == ["/a", "/ab", "/b"])
         #expect(ConfinementPlan.roots(of: ["/", "/a"]) == ["/"])
     }

@@ -420,7 +420,8 @@ struct DaemonTests {
         try await DaemonRig.run(settings: #"{"nonsense": 3}"#) { rig in
             #expect(rig.log.text.contains("members that are not known"))
         }
-        let all = Setting.allCases.map { "\"\($0.rawValue)\": null" }.joined(separator: ", ")
+        let ofDoors = Daemon.Options().kinds.flatMap(\.settings).map(\.name)
+        let all = (Setting.allCases.map(\.rawValue) + ofDoors).map { "\"\($0)\": null" }.joined(separator: ", ")
         try await DaemonRig.run(settings: "{\(all)}") { rig in
             #expect(!rig.log.text.contains("members that are not known"))
         }

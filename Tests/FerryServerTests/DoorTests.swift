@@ -120,16 +120,16 @@ import Testing
         }
     }
 
-    @Test("Daemon: settings that ask for a door which the program does not have are an error that names it")
+    @Test("Daemon: an option for a door which the program does not have is an error that names its setting")
     func missing() async throws {
         do {
             try await DaemonRig.run { options in
-                options.flags[.aria2Rpc] = .whole(0)
+                options.flags[named: "aria2Rpc"] = .whole(0)
             } _: { _ in
             }
             Issue.record("the daemon has started")
         } catch let error as DownloadError {
-            #expect(error.code == .invalidRequest && error.message.contains("aria2"), "\(error)")
+            #expect(error.code == .invalidRequest && error.message.contains("aria2Rpc"), "\(error)")
         }
     }
 }

@@ -89,7 +89,7 @@ import Testing
             let fields = ["Authorization": "Bearer \(rig.token)"]
             #expect(try await rig.send("GET", "/metrics", headers: fields, port: port).status == 403)
             #expect(try await rig.send("POST", "/metrics", headers: ["Content-Type": "application/json"]).status == 405)
-            #expect(!FileManager.default.fileExists(atPath: rig.place.metricsToken))
+            #expect(!FileManager.default.fileExists(atPath: rig.place.state + "/metrics-token"))
         }
     }
 
@@ -102,7 +102,7 @@ import Testing
             options.user = 4_000_000_000
         } _: { rig in
             let port = try #require(rig.addresses.doors["metrics"])
-            let file = try #require(PrivateFile(rig.place.metricsToken, most: 100).read())
+            let file = try #require(PrivateFile(rig.place.state + "/metrics-token", most: 100).read())
             let token = file.trimmingCharacters(in: .whitespacesAndNewlines)
             func status(
                 _ path: String = "/metrics", _ method: String = "GET", with fields: [String: String]

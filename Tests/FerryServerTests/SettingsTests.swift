@@ -9,26 +9,6 @@ import Testing
 
 @Suite("Settings file", .timeLimit(.minutes(30)))
 struct SettingsTests {
-    @Test("docs/daemon.md: its table has exactly the settings, with the default of those that have a number")
-    func documented() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "docs/daemon.md"), encoding: .utf8)
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        let start = try #require(lines.firstIndex(of: "| member | |"))
-        let rows = lines[(start + 2)...].prefix { $0.hasPrefix("|") }.map { $0.split(separator: "|") }
-        let names = rows.flatMap { $0[0].matches(of: #/`(\w+)`/#).map { String($0.1) } }
-        #expect(Set(names) == Set(Setting.allCases.map(\.rawValue)))
-        let settings = DaemonSettings(directory: "/d")
-        for (name, standard) in [
-            ("maxConcurrentDownloads", "\(settings.maxConcurrentDownloads); 1 to \(FerryAPI.mostAtOnce)"),
-            ("connectionsPerHost", "\(settings.connectionsPerHost)"),
-        ] {
-            let row = try #require(rows.first { $0[0].contains("`\(name)`") })
-            #expect(row[1].trimmingCharacters(in: .whitespaces) == standard)
-        }
-    }
-
     /// The settings of a file with this text, without a daemon.
     private func settings(_ text: String, _ environment: [String: String] = [:]) throws -> DaemonSettings {
         let path = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString + ".json"
@@ -39,7 +19,7 @@ struct SettingsTests {
 
     private func settings(at path: String, _ environment: [String: String] = [:]) throws -> DaemonSettings {
         try SettingsSource(
-            file: path, environment: environment, flags: [:], defaults: DaemonSettings(directory: "/d")
+            file: path, environment: environment, flags: SettingValues(), defaults: DaemonSettings(directory: "/d")
         ).settings()
     }
 
@@ -138,14 +118,15 @@ struct SettingsTests {
     func wrongVariables(name: String, text: String) throws {
         let setting = try #require(Setting(rawValue: name))
         #expect {
-            try settings("{}", [setting.variable: text])
+            try settings("{}", [SettingForm.variable(name): text])
         } throws: { error in
-            (error as? DownloadError)?.message.hasPrefix("a setting cannot be used: \(setting.variable) needs ") == true
+            (error as? DownloadError)?.message.hasPrefix(
+                "a setting cannot be used: \(SettingForm.variable(name)) needs ") == true
         }
         let value: JSONValue = name == "loopback" ? .flag(false) : .whole(7)
         let source = try SettingsSource(
-            file: "/nowhere/ferry.json", environment: [setting.variable: text], flags: [setting: value],
-            defaults: DaemonSettings(directory: "/d"))
+            file: "/nowhere/ferry.json", environment: [SettingForm.variable(name): text],
+            flags: SettingValues([setting: value]), defaults: DaemonSettings(directory: "/d"))
         #expect(try source.settings() != DaemonSettings(directory: "/d"))
     }
 

@@ -123,7 +123,7 @@ public struct AccessPolicy: Sendable, Hashable {
 
     /// Whether a text can be an origin (RFC 6454 §6.2): a scheme, a host and optionally a port, or `null`, the origin of local
     /// files.
-    static func isOrigin(_ text: String) -> Bool {
+    public static func isOrigin(_ text: String) -> Bool {
         if text == "null" { return true }
         let parts = text.split(at: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let rest = parts[1].dropping(prefix: "//"), !parts[0].isEmpty, !rest.isEmpty else {

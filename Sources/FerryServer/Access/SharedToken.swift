@@ -8,10 +8,10 @@ public struct SharedToken: Sendable {
     public let made: String?
 
     /// The maximum length of a token, or of the path of its file.
-    static let mostBytes = 4096
+    public static let mostBytes = 4096
 
-    /// Whether a text is a valid value of the setting.
-    static func isUsable(_ text: String) -> Bool {
+    /// Whether a text is a valid value of the setting: 1 to ``mostBytes`` bytes, none of them a control character.
+    public static func isUsable(_ text: String) -> Bool {
         (1...mostBytes).contains(text.utf8.count) && !text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
     }
 

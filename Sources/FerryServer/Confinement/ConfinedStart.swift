@@ -83,14 +83,15 @@ package struct ConfinedStart: Sendable {
     }
 
     private func plan() throws(DownloadError) -> ConfinementPlan {
-        let settings = try SettingsSource(
-            file: place.settings, environment: options.environment, flags: options.flags,
-            defaults: DaemonSettings(directory: place.downloads)
-        ).settings()
+        let source = try options.settings(at: place)
+        let members = try source.file.read()
+        let settings = try source.settings(with: members)
+        let doors = try source.doorSettings(with: members)
         let unfinished = UnfinishedDirectories.read(state: place.catalogue)
         // Without a readable list, any directory that a session ever used may hold unfinished downloads.
         let sessions = SessionStore(place.sessions).directories(everUsed: unfinished == nil)
-        return ConfinementPlan(place, settings, sessions: sessions, unfinished: unfinished ?? [])
+        return ConfinementPlan(
+            place, settings, doors: doors.directories, sessions: sessions, unfinished: unfinished ?? [])
     }
 
     /// Returns the real path of a directory, creating the directory if necessary.
@@ -160,13 +161,15 @@ struct ConfinementPlan: Sendable, Hashable {
     var others: [String]
 
     /// - Parameters:
+    ///   - doors: Directories of doors.
     ///   - sessions: Download directories of sessions.
     ///   - unfinished: Directories of unfinished downloads in the list.
-    init(_ place: DaemonPaths, _ settings: DaemonSettings, sessions: [String], unfinished: [String]) {
+    init(
+        _ place: DaemonPaths, _ settings: DaemonSettings, doors: [String], sessions: [String], unfinished: [String]
+    ) {
         required = [place.state, Self.parent(of: place.socket)]
         others =
-            [Self.parent(of: place.settings), settings.directory] + [settings.gatewayDirectory].compactMap(\.self)
-            + settings.allowedDirectories + sessions
+            [Self.parent(of: place.settings), settings.directory] + doors + settings.allowedDirectories + sessions
             + unfinished
     }
 

@@ -13,7 +13,7 @@ public import NIOCore
 /// connection ─► PeerRule ─► RequestLimiter ─► RequestLineCheck ─► upgrade() ─► respond(to:on:) ─► fields, Date
 /// ```
 ///
-/// The program lists its doors (``DoorKind``). The daemon has their settings, but none of their code.
+/// The program lists its doors (``DoorKind``). The daemon reads their settings (``DoorSetting``), but has none of their code.
 public protocol Door: Sendable {
     /// The name of the door's port in the daemon's addresses, such as `aria2`.
     var name: String { get }
@@ -64,21 +64,24 @@ extension Door {
 
 /// A kind of door that a program has. Makes the door of a daemon, if the daemon's settings enable it.
 public struct DoorKind: Sendable {
+    /// The settings of the door; none of them is a setting of the daemon or of another door.
+    package let settings: [DoorSetting]
     let session: String?
     let metrics: [Metric]
     let make: @Sendable (DoorHost) throws(DownloadError) -> (any Door)?
 
     /// - Parameters:
+    ///   - settings: The door's settings, including those that enable it; `DoorHost` has their values.
     ///   - session: The session of the door's own downloads, which have their own slots and no app that handles their events. `nil`
     ///     if the door serves the session `default`.
     ///   - metrics: The metrics of the door. A daemon without the door reports them without values.
     ///   - make: Returns `nil` if the settings do not enable the door. Throws `invalidRequest` for unusable settings, or `disk` if
     ///     a token cannot be written; then the daemon does not start.
     public init(
-        session: String? = nil, metrics: [Metric] = [],
+        settings: [DoorSetting] = [], session: String? = nil, metrics: [Metric] = [],
         _ make: @escaping @Sendable (DoorHost) throws(DownloadError) -> (any Door)?
     ) {
-        (self.session, self.metrics, self.make) = (session, metrics, make)
+        (self.settings, self.session, self.metrics, self.make) = (settings, session, metrics, make)
     }
 }
 

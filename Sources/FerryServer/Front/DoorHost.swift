@@ -16,13 +16,12 @@ public struct DoorHost: Sendable {
     let api: API
     let options: Daemon.Options
     private let shutdown: AsyncEvent
-    /// The settings at the start.
-    package let settings: DaemonSettings
-    /// The paths of the daemon's state.
-    package let place: DaemonPaths
+    /// The settings of the doors, as they were at the start.
+    public let settings: DoorSettings
+    private let place: DaemonPaths
 
     init(
-        _ api: API, settings: DaemonSettings, place: DaemonPaths, options: Daemon.Options, shutdown: AsyncEvent
+        _ api: API, settings: DoorSettings, place: DaemonPaths, options: Daemon.Options, shutdown: AsyncEvent
     ) {
         (self.api, self.options, self.shutdown) = (api, options, shutdown)
         (self.settings, self.place) = (settings, place)
@@ -35,6 +34,10 @@ public struct DoorHost: Sendable {
     public var manager: DownloadManager { api.manager }
     /// The daemon's log. Texts from servers and users must not be logged.
     public var logger: Logger { api.logger }
+
+    /// Returns the path of a file or directory of the door in the daemon's state directory, which is private (0700). The name
+    /// begins with the door's name.
+    public func path(of name: String) -> String { place.state + "/" + name }
 
     /// Defaults for a door's options, from the command that runs the daemon; used where the door's clients give no value.
     public func defaults(of door: String) -> [String: String] { options.doorDefaults[door] ?? [:] }
@@ -93,6 +96,9 @@ public struct DoorHost: Sendable {
 
     /// The maximum number of downloads that run at a time.
     public var maxConcurrentDownloads: Int { api.settings.current.maxConcurrentDownloads }
+
+    /// The disk space to keep free, in bytes; `nil` for 1 % of a file system, at most 256 MB.
+    public var minFreeBytes: ByteCount? { api.settings.current.minFreeBytes }
 
     /// Bytes per second for all downloads together; `nil` for no limit.
     public var rateLimit: ByteCount? { api.settings.current.rateLimit }

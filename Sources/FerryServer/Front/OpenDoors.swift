@@ -6,15 +6,11 @@ import FerryMetrics
 struct OpenDoors: Sendable {
     private let entries: [(kind: DoorKind, door: (any Door)?)]
 
-    /// Throws the errors of the kinds, and `invalidRequest` if the settings enable a door for which the program has no kind.
+    /// Throws the errors of the kinds.
     init(_ kinds: [DoorKind], _ host: DoorHost) throws(DownloadError) {
         var entries: [(kind: DoorKind, door: (any Door)?)] = []
         for kind in kinds { entries.append((kind, try kind.make(host))) }
         self.entries = entries
-        let names = Set(all.map(\.name))
-        for name in host.settings.doors where !names.contains(name) {
-            throw DownloadError(.invalidRequest, ErrorPhrase(.noSuchDoor, name), recovery: .needsUser)
-        }
     }
 
     /// The doors in the order of their kinds.

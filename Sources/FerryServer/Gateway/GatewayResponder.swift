@@ -411,31 +411,33 @@ final class GatewayResponder: Door {
 
 extension DoorKind {
     /// The gateway, if the settings ask for it.
-    static let gateway = DoorKind(session: GatewayCache.session, metrics: Metric.ofGateway) {
-        host throws(DownloadError) in
-        let (settings, place, options) = (host.settings, host.place, host.options)
-        guard settings.gateway else { return nil }
+    static let gateway = DoorKind(
+        settings: DoorSetting.ofGateway, session: GatewayCache.session, metrics: Metric.ofGateway
+    ) { host throws(DownloadError) in
+        let (settings, options) = (host.settings, host.options)
+        guard settings.flag(.gateway) else { return nil }
         let upstreams: [GatewayUpstream]
         let users: AdmittedUsers
         do throws(TextError) {
-            upstreams = try GatewayUpstream.all(settings.gatewayUpstreams)
+            upstreams = try GatewayUpstream.all(settings.texts(.gatewayUpstreams))
             users = try AdmittedUsers(
-                own: options.user, others: settings.gatewayUsers,
+                own: options.user, others: settings.texts(.gatewayUsers),
                 subordinates: options.subordinates ?? SystemText.read("/etc/subuid") ?? "")
         } catch {
             throw DownloadError(.invalidRequest, error.reason, recovery: .needsUser)
         }
         let cache = try GatewayCache(
-            host.manager, in: settings.gatewayDirectory ?? place.gateway, size: settings.gatewaySize,
-            age: APISeconds.duration(settings.gatewayAge) ?? .zero, wrongTime: options.wrongDigestTime,
-            space: options.space ?? FileSystemSpace.measure(reserve: settings.minFreeBytes),
+            host.manager, in: settings.text(.gatewayDirectory) ?? host.path(of: "gateway"),
+            size: ByteCount(settings.whole(.gatewaySize) ?? 0), age: settings.seconds(.gatewayAge) ?? .zero,
+            wrongTime: options.wrongDigestTime,
+            space: options.space ?? FileSystemSpace.measure(reserve: host.minFreeBytes),
             counts: GatewayCounts(), logger: host.logger)
-        let key: GatewayLink.Key = try .kept(in: place.gatewayKey)
+        let key: GatewayLink.Key = try .kept(in: host.path(of: "gateway-key"))
         let pages = try GatewayPages(in: cache.directory + "/pages", key: key)
         cache.pages.withLock { $0 = pages }
         return GatewayResponder(
             host.manager, cache, key: key, pages: pages, digests: cache.digests, upstreams: upstreams, users: users,
-            port: settings.gatewayPort, seats: host.api.seats, limits: options.limits,
-            logsRequests: settings.gatewayLog, logger: host.logger)
+            port: settings.whole(.gatewayPort) ?? 0, seats: host.api.seats, limits: options.limits,
+            logsRequests: settings.flag(.gatewayLog), logger: host.logger)
     }
 }

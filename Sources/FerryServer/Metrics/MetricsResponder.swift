@@ -81,12 +81,17 @@ final class MetricsResponder: Door {
     }
 }
 
+extension DoorSetting {
+    /// The loopback port of the metrics, 0 for any that is free; `nil` for the Unix socket alone.
+    package static let metricsPort = port("metricsPort")
+}
+
 extension DoorKind {
     /// The metrics over TCP, if the settings have a port for the metrics.
-    static let metrics = DoorKind { host throws(DownloadError) in
-        guard let port = host.settings.metricsPort else { return nil }
+    static let metrics = DoorKind(settings: [.metricsPort]) { host throws(DownloadError) in
+        guard let port = host.settings.whole(.metricsPort) else { return nil }
         return MetricsResponder(
-            host.api.metrics, token: try SharedToken.read(nil, else: host.place.metricsToken), port: port,
+            host.api.metrics, token: try SharedToken.read(nil, else: host.path(of: "metrics-token")), port: port,
             option: "--metrics-port", limits: host.options.limits, logger: host.logger)
     }
 }

@@ -54,7 +54,7 @@ package final class Daemon: Sendable {
     /// The daemon's parameters besides its paths.
     package struct Options: Sendable {
         /// Command-line flags.
-        package var flags: [Setting: JSONValue] = [:]
+        package var flags = SettingValues()
         package var environment: [String: String] = [:]
         package var pollInterval: Duration = .seconds(2)
         package var user = PeerCheck.ownUser
@@ -90,6 +90,16 @@ package final class Daemon: Sendable {
         package var configure: @Sendable (inout DownloadManager.Configuration) -> Void = { _ in }
 
         package init() {}
+
+        /// All doors that the daemon has.
+        package var kinds: [DoorKind] { doors + [.gateway, .metrics] }
+
+        /// The sources of the settings of the daemon and its doors. Throws as their reading does.
+        func settings(at place: DaemonPaths) throws(DownloadError) -> SettingsSource {
+            try SettingsSource(
+                file: place.settings, environment: environment, flags: flags,
+                defaults: DaemonSettings(directory: place.downloads), doors: kinds.flatMap(\.settings))
+        }
     }
 
     /// Takes the state lock and reads tokens, sessions and settings. Does not listen yet.
@@ -117,12 +127,11 @@ package final class Daemon: Sendable {
         lock = Mutex(try DaemonLock.take(place.lock, socket: place.socket))
         PrivateFile.removeUnfinished(in: place.state)
         let confinement = options.confinement
-        let source = try SettingsSource(
-            file: place.settings, environment: options.environment, flags: options.flags,
-            defaults: DaemonSettings(directory: place.downloads))
+        let source = try options.settings(at: place)
         let members = try source.file.read()
-        SettingsWatcher.warn(members, in: source.file, logger)
+        SettingsWatcher.warn(members, of: source, logger)
         let settings = try source.settings(with: members)
+        let doorSettings = try source.doorSettings(with: members)
         var configuration = DownloadManager.Configuration.default(
             identifier: DaemonPaths.listIdentifier, directory: settings.directory,
             stateDirectory: place.catalogue)
@@ -145,7 +154,7 @@ package final class Daemon: Sendable {
         manager = DownloadManager(configuration)
         broadcaster = EventBroadcaster()
         launcher = Launcher(sessions: sessions, broadcaster: broadcaster, starter: options.starter, logger: logger)
-        let kinds = options.doors + [.gateway, .metrics]
+        let kinds = options.kinds
         self.settings = SettingsController(
             settings, file: source.file, manager: manager, broadcaster: broadcaster, sessions: sessions,
             ofDoors: Set(kinds.compactMap(\.session)), proxies: proxies)
@@ -166,7 +175,7 @@ package final class Daemon: Sendable {
             confinement: confinement, started: Date(), logger: logger)
         responder = DaemonResponder(api, port: settings.port, logger: logger)
         doors = try OpenDoors(
-            kinds, DoorHost(api, settings: settings, place: place, options: options, shutdown: shutdown))
+            kinds, DoorHost(api, settings: doorSettings, place: place, options: options, shutdown: shutdown))
         api.metrics.serve(doors)
         api.gateway.set(gateway)
     }

@@ -29,14 +29,6 @@ package struct DaemonPaths: Sendable, Hashable {
     /// The log file that is used when standard error is `/dev/null`.
     package var log: String { state + "/daemon.log" }
     package var tokens: String { state + "/tokens.json" }
-    /// The token of the aria2 interface that the daemon has generated.
-    package var aria2Secret: String { state + "/aria2-secret" }
-    /// The token for the metrics over TCP.
-    package var metricsToken: String { state + "/metrics-token" }
-    /// The default directory of the gateway's cache.
-    package var gateway: String { state + "/gateway" }
-    /// The key that signs the gateway's links.
-    package var gatewayKey: String { state + "/gateway-key" }
     /// The directory of the HTML files that open the page in a browser, beside the socket.
     package var signIn: String { Paths.parent(of: socket) + "/sign-in" }
     /// The file of the sets with their states.
@@ -47,15 +39,20 @@ package struct DaemonPaths: Sendable, Hashable {
     package var catalogue: String { state + "/sessions/" + Self.listIdentifier }
 
     /// Returns the settings that a daemon would have if it started now without flags.
-    package func currentSettings() throws(DownloadError) -> DaemonSettings { try settingsSource().settings() }
+    ///
+    /// - Parameter doors: The doors of the program, whose settings are checked too.
+    package func currentSettings(doors: [DoorKind]) throws(DownloadError) -> DaemonSettings {
+        try settingsSource(doors).settings()
+    }
 
-    /// The members of the settings file that are not settings.
-    package var unknownSettings: [String] { (try? settingsSource())?.unknownMembers ?? [] }
+    /// The members of the settings file that are not settings of the daemon or of its doors.
+    package func unknownSettings(doors: [DoorKind]) -> [String] { (try? settingsSource(doors))?.unknownMembers ?? [] }
 
-    private func settingsSource() throws(DownloadError) -> SettingsSource {
-        try SettingsSource(
-            file: settings, environment: ProcessInfo.processInfo.environment, flags: [:],
-            defaults: DaemonSettings(directory: downloads))
+    private func settingsSource(_ doors: [DoorKind]) throws(DownloadError) -> SettingsSource {
+        var options = Daemon.Options()
+        options.environment = ProcessInfo.processInfo.environment
+        options.doors = doors
+        return try options.settings(at: self)
     }
 
     /// Determines the paths by the XDG Base Directory Specification, `FERRY_STATE_DIR`, `FERRY_SOCKET` and

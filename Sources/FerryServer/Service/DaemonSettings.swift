@@ -2,7 +2,8 @@ package import Ferry
 package import FerryAPI
 package import FerryCore
 
-/// The settings of a daemon, merged from flags, the environment and the settings file.
+/// The settings of a daemon, merged from flags, the environment and the settings file. The settings of its doors are in
+/// ``DoorSettings``.
 ///
 /// To add a setting, add a property with its default, a case of ``Setting`` with its form, and its bounds in `check`.
 package struct DaemonSettings: Sendable, Hashable, Codable {
@@ -38,30 +39,6 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
     package var directory: String
     /// Directories below which the page may put files, in addition to the sessions' own.
     package var allowedDirectories: [String] = []
-    /// The loopback port of aria2's RPC interface, 0 for any free port; `nil` if the interface is off.
-    package var aria2Rpc: Int?
-    /// The token of aria2's RPC interface, or `@` and the path of a file that contains it; `nil` for a generated token.
-    package var aria2Secret: String?
-    /// The origins of the pages that may use aria2's RPC interface.
-    package var aria2AllowedOrigins: [String] = []
-    /// The loopback port of the metrics, 0 for any free port; `nil` if only the Unix socket serves them.
-    package var metricsPort: Int?
-    /// Whether the gateway is served, on a loopback port of its own.
-    package var gateway = false
-    /// The loopback port of the gateway; 0 for any free port.
-    package var gatewayPort = 3387
-    /// The upstream servers of the gateway, each `KIND=URL`.
-    package var gatewayUpstreams: [String] = []
-    /// The other users of this machine whose programs may use the gateway, by name or user ID; `all` for every user.
-    package var gatewayUsers: [String] = []
-    /// The maximum size of the gateway's cache.
-    package var gatewaySize: ByteCount = 20_000_000_000
-    /// The seconds that a file stays in the cache after its last use.
-    package var gatewayAge: Double = 30 * 86_400
-    /// Whether each request to the gateway is logged.
-    package var gatewayLog = false
-    /// The directory of the cache; `nil` for the default below the state directory.
-    package var gatewayDirectory: String?
     /// The program, with its arguments, that runs after each completed download of any session.
     package var onComplete: [String] = []
     /// The program, with its arguments, that runs when a download of any session needs its user.
@@ -103,12 +80,6 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         return body
     }
 
-    /// The names of the doors that the settings enable.
-    var doors: [String] {
-        [aria2Rpc.map { _ in "aria2" }, gateway ? "gateway" : nil, metricsPort.map { _ in "metrics" }].compactMap(
-            \.self)
-    }
-
     private var proxyChoice: ProxyChoice? { proxy.flatMap { try? ProxyChoice(parsing: $0) } }
 
     // MARK: Merging
@@ -120,9 +91,9 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         let defaults = try DaemonSettings(directory: directory).values
         var values = try values
         for (setting, new) in changes {
-            let value = new == .null ? defaults[setting] : setting.value(of: new)
+            let value = new == .null ? defaults[setting] : setting.form.value(of: new)
             guard value != nil || new == .null else {
-                throw Problem(.badRequest, "\(setting.rawValue) needs \(setting.demand)")
+                throw Problem(.badRequest, "\(setting.rawValue) needs \(setting.form.demand)")
             }
             values[setting] = value
         }
@@ -151,21 +122,6 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         }
         let most = FerryAPI.mostAtOnce
         try require(0...65_535 ~= port, "port must be from 0 to 65535.")
-        try require(0...65_535 ~= aria2Rpc ?? 0, "aria2Rpc must be from 0 to 65535.")
-        try require(
-            aria2Secret.map(SharedToken.isUsable) ?? true,
-            "aria2Secret must have 1 to \(SharedToken.mostBytes) bytes, without control characters.")
-        try require(
-            aria2AllowedOrigins.allSatisfy { AccessPolicy.isOrigin($0.lowercased()) },
-            "aria2AllowedOrigins must be like http://host:port, or null.")
-        try require(0...65_535 ~= metricsPort ?? 0, "metricsPort must be from 0 to 65535.")
-        try require(0...65_535 ~= gatewayPort, "gatewayPort must be from 0 to 65535.")
-        try require(gatewaySize.isSize, "gatewaySize must be from 0 to 2^62 - 1.")
-        try require(APISeconds.duration(gatewayAge) != nil, "gatewayAge must be a number of seconds, 0 or more.")
-        try require(gatewayDirectory?.utf8.hasPrefix("/") ?? true, "gatewayDirectory must be absolute.")
-        do throws(TextError) { _ = try GatewayUpstream.all(gatewayUpstreams) } catch {
-            throw Problem(.badRequest, "gatewayUpstreams: \(error.message).")
-        }
         try require(1...most ~= maxConcurrentDownloads, "maxConcurrentDownloads must be from 1 to \(most).")
         try require(1...most ~= connectionsPerHost, "connectionsPerHost must be from 1 to \(most).")
         try require(1...most ~= hostConnections ?? 1, "hostConnections must be from 1 to \(most).")
@@ -196,85 +152,25 @@ extension [Setting: JSONValue] {
     }
 }
 
-/// The name of a setting: its member in the settings file and, in capitals, its environment variable.
+/// The name of a setting of the daemon: its member in the settings file and, in capitals, its environment variable.
 package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentable, CaseIterable {
     case port, loopback, allowsPrivate
     case maxConcurrentDownloads, rateLimit, connectionsPerHost, allowsMetered, allowsConstrained, networkAssumption
     case hostConnections, domainConnections, hostDelay
     case retriesFailedAfter, minFreeBytes, proxy, directory, allowedDirectories, onComplete, onNeedsUser
-    case aria2Rpc, aria2Secret, aria2AllowedOrigins, metricsPort
-    case gateway, gatewayPort, gatewayUpstreams, gatewayUsers, gatewaySize, gatewayAge, gatewayLog, gatewayDirectory
 
     /// Whether a change applies only at the next start.
-    var isFixed: Bool {
-        [
-            .port, .loopback, .allowsPrivate, .aria2Rpc, .aria2Secret, .aria2AllowedOrigins, .metricsPort, .gateway,
-            .gatewayPort, .gatewayUpstreams, .gatewayUsers, .gatewaySize, .gatewayAge, .gatewayLog, .gatewayDirectory,
-        ].contains(self)
-    }
+    var isFixed: Bool { [.port, .loopback, .allowsPrivate].contains(self) }
 
-    private enum Form { case whole, number, flag, text, list }
-
-    private var form: Form {
+    var form: SettingForm {
         switch self {
         case .port, .maxConcurrentDownloads, .rateLimit, .connectionsPerHost, .hostConnections, .domainConnections,
-            .minFreeBytes, .aria2Rpc, .metricsPort, .gatewayPort, .gatewaySize:
+            .minFreeBytes:
             .whole
-        case .retriesFailedAfter, .hostDelay, .gatewayAge: .number
-        case .loopback, .allowsPrivate, .allowsMetered, .allowsConstrained, .gateway, .gatewayLog: .flag
-        case .networkAssumption, .proxy, .directory, .aria2Secret, .gatewayDirectory: .text
-        case .allowedDirectories, .onComplete, .onNeedsUser, .aria2AllowedOrigins, .gatewayUpstreams, .gatewayUsers:
-            .list
-        }
-    }
-
-    /// What its value must be.
-    var demand: String {
-        switch form {
-        case .whole: "a whole number"
-        case .number: "a number"
-        case .flag: "true or false"
-        case .text: "a text"
-        case .list: "a list of texts"
-        }
-    }
-
-    /// `FERRY_MAX_CONCURRENT_DOWNLOADS` for `maxConcurrentDownloads`.
-    package var variable: String {
-        rawValue.reduce(into: "FERRY_") { name, letter in
-            if letter.isUppercase { name += "_" }
-            name += letter.uppercased()
-        }
-    }
-
-    /// The value of a variable; `nil` for a text that does not have the setting's form. Commas separate the items of a list. An
-    /// empty text restores the default of a number or a Boolean.
-    func value(of text: String) -> JSONValue? {
-        switch form {
-        case .text: return .text(text)
-        case .list:
-            let items = text.split(at: ",", omittingEmptySubsequences: false)
-            return .list(items.map { .text($0.trimmedText) })
-        case _ where text.isEmpty: return .null
-        case .whole: return Int(text).map(JSONValue.whole)
-        case .number: return Double(text).flatMap { $0.isFinite ? .number($0) : nil }
-        case .flag:
-            switch text.lowercased() {
-            case "true", "yes", "1": return .flag(true)
-            case "false", "no", "0": return .flag(false)
-            default: return nil
-            }
-        }
-    }
-
-    /// The value of a member of the file; `nil` for a member that does not have the setting's form. A single text counts as a list
-    /// of one item.
-    func value(of member: JSONValue) -> JSONValue? {
-        switch (form, member) {
-        case (.whole, .whole), (.number, .whole), (.number, .number), (.flag, .flag), (.text, .text): member
-        case (.list, .text): .list([member])
-        case (.list, .list(let items)): items.allSatisfy { if case .text = $0 { true } else { false } } ? member : nil
-        default: nil
+        case .retriesFailedAfter, .hostDelay: .number
+        case .loopback, .allowsPrivate, .allowsMetered, .allowsConstrained: .flag
+        case .networkAssumption, .proxy, .directory: .text
+        case .allowedDirectories, .onComplete, .onNeedsUser: .list
         }
     }
 }

@@ -140,9 +140,9 @@ struct SettingsWatcher: Service {
             while (try? await Task.sleep(for: pollInterval)) != nil {
                 let found = Result { () throws(DownloadError) in try source.file.read() }
                 guard found != last else { continue }
-                // Writes by the API keep unknown members, so these are reported only when they change.
-                if case .success(let new) = found, (try? last.get()).map(Self.unknown) != Self.unknown(new) {
-                    Self.warn(new, in: source.file, logger)
+                // Writes by the API keep the other members, so these are reported only when they change.
+                if case .success(let new) = found, (try? last.get()).map(source.unknown) != source.unknown(new) {
+                    Self.warn(new, of: source, logger)
                 }
                 last = found
                 await follow(found)
@@ -152,7 +152,10 @@ struct SettingsWatcher: Service {
 
     private func follow(_ found: Result<Members, DownloadError>) async {
         do throws(DownloadError) {
-            let new = try source.settings(with: try found.get())
+            let members = try found.get()
+            // Those of doors apply at the next start, which a wrong one would refuse.
+            _ = try source.doorSettings(with: members)
+            let new = try source.settings(with: members)
             if let refusal = confinement?.refusal(of: new.directory) { throw refusal }
             try await controller.adopt(new)
         } catch {
@@ -160,18 +163,13 @@ struct SettingsWatcher: Service {
         }
     }
 
-    /// The unknown members, in alphabetical order.
-    static func unknown(_ members: Members) -> [String] {
-        members.keys.filter { Setting(rawValue: $0) == nil }.sorted()
-    }
-
     /// Logs the unknown members.
-    static func warn(_ members: Members, in file: SettingsFile, _ logger: Logger) {
-        let names = unknown(members)
+    static func warn(_ members: Members, of source: SettingsSource, _ logger: Logger) {
+        let names = source.unknown(members)
         guard !names.isEmpty else { return }
         logger.warning(
             "the settings have members that are not known",
-            metadata: ["file": "\(file.path)", "members": "\(names.joined(separator: ", "))"])
+            metadata: ["file": "\(source.file.path)", "members": "\(names.joined(separator: ", "))"])
     }
 }
 

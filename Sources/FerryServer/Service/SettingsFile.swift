@@ -54,45 +54,64 @@ struct SettingsFile: Sendable {
     }
 }
 
-/// The sources of the settings: flags before environment before file before defaults.
+/// The sources of the settings, of the daemon and of its doors: flags before environment before file before defaults.
 package struct SettingsSource: Sendable {
     let file: SettingsFile
-    /// The values of flags and environment.
-    private let given: [Setting: JSONValue]
+    /// The values of flags and environment, by the name of the setting.
+    private let given: [String: JSONValue]
     private let defaults: DaemonSettings
+    private let doors: [DoorSetting]
     private let searchPath: String
 
-    /// Throws `invalidRequest` with the name of a variable whose value does not have the setting's form.
+    /// - Parameter doors: The settings of all doors that the program has.
+    ///
+    /// Throws `invalidRequest` with the name of a variable whose value does not have the setting's form, or of a flag without a
+    /// setting.
     package init(
-        file path: String, environment: [String: String], flags: [Setting: JSONValue], defaults: DaemonSettings
+        file path: String, environment: [String: String], flags: SettingValues, defaults: DaemonSettings,
+        doors: [DoorSetting] = []
     ) throws(DownloadError) {
         file = SettingsFile(path: path)
         self.defaults = defaults
+        self.doors = doors
         searchPath = environment["PATH"] ?? "/usr/bin:/bin"
-        var given = flags
-        for setting in Setting.allCases where flags[setting] == nil {
-            guard let text = environment[setting.variable] else { continue }
-            guard let value = setting.value(of: text) else {
-                throw Self.unusable("\(setting.variable) needs \(setting.demand)")
+        var given: [String: JSONValue] = [:]
+        for (name, form) in Setting.allCases.map({ ($0.rawValue, $0.form) }) + doors.map({ ($0.name, $0.form) }) {
+            let variable = SettingForm.variable(name)
+            if let flag = flags.values[name] {
+                given[name] = flag
+            } else if let text = environment[variable] {
+                guard let value = form.value(of: text) else { throw Self.unusable("\(variable) needs \(form.demand)") }
+                given[name] = value
             }
-            given[setting] = value
+        }
+        if let missing = flags.values.keys.filter({ given[$0] == nil }).min() {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.noSuchDoor, missing), recovery: .needsUser)
         }
         self.given = given
     }
 
-    /// The current settings. Throws `invalidRequest` for a file that is not a JSON object, or with the name of the unusable
-    /// setting.
-    package func settings() throws(DownloadError) -> DaemonSettings { try settings(with: try file.read()) }
+    /// The current settings. Throws `invalidRequest` for a file that is not a JSON object, or with the name of an unusable
+    /// setting of the daemon or of a door.
+    package func settings() throws(DownloadError) -> DaemonSettings {
+        let members = try file.read()
+        _ = try doorSettings(with: members)
+        return try settings(with: members)
+    }
 
     /// The members of the file that are not settings, sorted; none for a file that cannot be read.
-    package var unknownMembers: [String] {
-        ((try? file.read()) ?? [:]).keys.filter { Setting(rawValue: $0) == nil }.sorted()
+    package var unknownMembers: [String] { unknown((try? file.read()) ?? [:]) }
+
+    /// The names of the members that are not settings, sorted.
+    func unknown(_ members: [String: JSONValue]) -> [String] {
+        let ofDoors = Set(doors.map(\.name))
+        return members.keys.filter { Setting(rawValue: $0) == nil && !ofDoors.contains($0) }.sorted()
     }
 
     /// The settings for a file with these members; unknown members are ignored.
     func settings(with members: [String: JSONValue]) throws(DownloadError) -> DaemonSettings {
-        var values = given
-        for setting in Setting.allCases where given[setting] == nil { values[setting] = members[setting.rawValue] }
+        var values: [Setting: JSONValue] = [:]
+        for setting in Setting.allCases { values[setting] = given[setting.rawValue] ?? members[setting.rawValue] }
         var settings: DaemonSettings
         do throws(Problem) { settings = try defaults.merging(values) } catch {
             throw Self.unusable(error.detail ?? error.title)
@@ -103,6 +122,13 @@ package struct SettingsSource: Sendable {
             settings.onNeedsUser, of: .onNeedsUser, searchPath: searchPath)
         settings.allowedDirectories.removeAll { !$0.utf8.hasPrefix("/") }
         return settings
+    }
+
+    /// The settings of the doors for a file with these members.
+    func doorSettings(with members: [String: JSONValue]) throws(DownloadError) -> DoorSettings {
+        do throws(Problem) { return try DoorSettings(doors, members.merging(given) { $1 }) } catch {
+            throw Self.unusable(error.detail ?? error.title)
+        }
     }
 
     private static func unusable(_ reason: String) -> DownloadError {

@@ -38,7 +38,7 @@ struct GatewayCacheTests {
             }
             try await isServed(200_000)
             let files = FileManager.default
-            let file = try #require(Self.files(in: rig.place.gateway).first)
+            let file = try #require(Self.files(in: rig.place.state + "/gateway").first)
             try files.setAttributes([.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: file)
             try await isServed(200_000)
             try files.copyItem(atPath: file, toPath: file + ".copy")
@@ -57,7 +57,7 @@ struct GatewayCacheTests {
         try await DaemonRig.runWithGateway { rig in
             let path = try await Self.links(rig, 1)[0]
             #expect(try await rig.gateway(path).data.count == 1000)
-            let file = try #require(Self.files(in: rig.place.gateway).first)
+            let file = try #require(Self.files(in: rig.place.state + "/gateway").first)
             try FileManager.default.setAttributes(
                 [.modificationDate: Date(timeIntervalSince1970: 1)], ofItemAtPath: file)
             #expect(try await rig.gateway(path).data.count == 1000)

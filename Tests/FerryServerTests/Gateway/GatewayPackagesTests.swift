@@ -115,7 +115,7 @@ struct GatewayPackagesTests {
     func off() async throws {
         try await DaemonRig.run { rig in
             #expect(rig.addresses.doors["gateway"] == nil && rig.daemon.gateway == nil)
-            #expect(!FileManager.default.fileExists(atPath: rig.place.gateway))
+            #expect(!FileManager.default.fileExists(atPath: rig.place.state + "/gateway"))
         }
     }
 

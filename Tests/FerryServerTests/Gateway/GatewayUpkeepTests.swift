@@ -25,8 +25,8 @@ struct GatewayUpkeepTests {
     }
 
     private static func files(_ rig: DaemonRig) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: rig.place.gateway + "/pypi").map {
-            rig.place.gateway + "/pypi/" + $0
+        try FileManager.default.contentsOfDirectory(atPath: rig.place.state + "/gateway/pypi").map {
+            rig.place.state + "/gateway/pypi/" + $0
         }
     }
 
@@ -38,7 +38,8 @@ struct GatewayUpkeepTests {
             let usage = try await rig.ask(.gateway).shape(GatewayUsage.self)
             #expect(usage.files == 2 && usage.bytes == 200_000 && usage.unfinished == 0)
             #expect(
-                usage.limitBytes == 20_000_000_000 && usage.directory == rig.place.gateway && (usage.freeBytes ?? 0) > 0
+                usage.limitBytes == 20_000_000_000 && usage.directory == rig.place.state + "/gateway"
+                    && (usage.freeBytes ?? 0) > 0
             )
             let entries = try await Self.entries(rig)
             #expect(entries.map(\.name) == ["a.whl", "b.whl"])

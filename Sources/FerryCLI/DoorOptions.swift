@@ -1,0 +1,21 @@
+import ArgumentParser
+import FerryServer
+
+extension Doors.Options {
+    /// Sets the settings whose options were given. The groups are found as the parser finds them, so that a door's line in
+    /// the list is enough.
+    func set(_ values: inout SettingValues) {
+        for child in Mirror(reflecting: self).children {
+            (child.value as? any DoorOptionGroup)?.arguments.set(&values)
+        }
+    }
+}
+
+/// A group of options of which nothing is known but that they set settings of a door.
+private protocol DoorOptionGroup {
+    var arguments: any DoorArguments { get }
+}
+
+extension OptionGroup: DoorOptionGroup where Value: DoorArguments {
+    fileprivate var arguments: any DoorArguments { wrappedValue }
+}

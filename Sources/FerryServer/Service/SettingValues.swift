@@ -1,0 +1,102 @@
+package import FerryCore
+
+/// The form of a setting's values.
+enum SettingForm: Sendable, Hashable {
+    case whole, number, flag, text, list
+
+    /// The values that the form accepts, for messages.
+    var demand: String {
+        switch self {
+        case .whole: "a whole number"
+        case .number: "a number"
+        case .flag: "true or false"
+        case .text: "a text"
+        case .list: "a list of texts"
+        }
+    }
+
+    /// The value of a variable; `nil` for a text of another form. Commas separate the items of a list. An empty
+    /// text restores the default of a number or a Boolean.
+    func value(of text: String) -> JSONValue? {
+        switch self {
+        case .text: return .text(text)
+        case .list:
+            let items = text.split(at: ",", omittingEmptySubsequences: false)
+            return .list(items.map { .text($0.trimmedText) })
+        case _ where text.isEmpty: return .null
+        case .whole: return Int(text).map(JSONValue.whole)
+        case .number: return Double(text).flatMap { $0.isFinite ? .number($0) : nil }
+        case .flag:
+            switch text.lowercased() {
+            case "true", "yes", "1": return .flag(true)
+            case "false", "no", "0": return .flag(false)
+            default: return nil
+            }
+        }
+    }
+
+    /// The value of a member of the file; `nil` for one of another form. A text alone is a list of one item.
+    func value(of member: JSONValue) -> JSONValue? {
+        switch (self, member) {
+        case (.whole, .whole), (.number, .whole), (.number, .number), (.flag, .flag), (.text, .text): member
+        case (.list, .text): .list([member])
+        case (.list, .list(let items)): items.allSatisfy { if case .text = $0 { true } else { false } } ? member : nil
+        default: nil
+        }
+    }
+
+    /// The environment variable of a setting: `FERRY_MAX_CONCURRENT_DOWNLOADS` for `maxConcurrentDownloads`.
+    static func variable(_ name: String) -> String {
+        name.reduce(into: "FERRY_") { name, letter in
+            if letter.isUppercase { name += "_" }
+            name += letter.uppercased()
+        }
+    }
+}
+
+/// Values of settings, of the daemon and of doors, from the options of a command line.
+public struct SettingValues: Sendable, Hashable {
+    /// By the name of the setting.
+    private(set) var values: [String: JSONValue] = [:]
+
+    public init() {}
+
+    /// Values of settings of the daemon.
+    package init(_ values: [Setting: JSONValue]) { for (setting, value) in values { self[setting] = value } }
+
+    package subscript(setting: Setting) -> JSONValue? {
+        get { values[setting.rawValue] }
+        set { values[setting.rawValue] = newValue }
+    }
+
+    package subscript(setting: DoorSetting) -> JSONValue? {
+        get { values[setting.name] }
+        set { values[setting.name] = newValue }
+    }
+
+    /// The value for a door's setting, by its name: for a command that uses a door which the program may not have. A daemon
+    /// without the setting does not start.
+    package subscript(named name: String) -> JSONValue? {
+        get { values[name] }
+        set { values[name] = newValue }
+    }
+
+    /// Sets a port or a size; `nil`, as in the following, leaves the setting to the other sources.
+    public mutating func set(_ setting: DoorSetting, to number: Int?) { self[setting] = number.map(JSONValue.whole) }
+
+    /// Sets a number of seconds.
+    public mutating func set(_ setting: DoorSetting, to time: Duration?) {
+        self[setting] = time.map { .number($0 / .seconds(1)) }
+    }
+
+    /// Sets a text or a directory.
+    public mutating func set(_ setting: DoorSetting, to text: String?) { self[setting] = text.map(JSONValue.text) }
+
+    /// Sets a list of texts.
+    public mutating func set(_ setting: DoorSetting, to texts: [String]?) {
+        self[setting] = texts.map { .list($0.map(JSONValue.text)) }
+    }
+
+    /// Sets true or false.
+    public mutating func set(_ setting: DoorSetting, to flag: Bool?) { self[setting] = flag.map(JSONValue.flag) }
+}
