@@ -97,7 +97,7 @@ struct CatalogueOpener: Sendable {
     }
 
     private func asidePath(_ number: Int, _ suffix: String) -> FilePath {
-        FilePath("\(path.string)\(Catalogue.damagedSuffix)\(number)\(suffix)")
+        FilePath("\(Catalogue.damagedPrefix(of: path.string))\(number)\(suffix)")
     }
 
     private func move(_ from: FilePath, to path: FilePath) throws(FileError) {
@@ -174,12 +174,12 @@ extension Catalogue {
 
     /// The file name of the database in its state directory.
     package static let fileName = "catalogue.sqlite"
-    /// What is between that name and a number in the name of a damaged database that was moved aside.
-    static let damagedSuffix = ".damaged-"
+    /// The name of a damaged database that was moved aside, up to its number.
+    static func damagedPrefix(of name: String) -> String { "\(name).damaged-" }
 
     /// The paths of the damaged databases in a state directory, the last one last. Blocks.
     package static func damaged(in directory: String) -> [String] {
-        let prefix = fileName + damagedSuffix
+        let prefix = damagedPrefix(of: fileName)
         let names = (try? EngineProvider.fileSystem.list(FilePath(directory))) ?? []
         let numbers = names.compactMap { name in
             name.dropping(prefix: prefix).flatMap { Int($0) }
