@@ -413,7 +413,8 @@ let package = Package(
             name: "FerryCLITests",
             dependencies: [
                 "FerryCLI", "FerryTerminal", "FerryClient", "Ferry", "FerryServer", "FerryAria2", "FerryFleet",
-                "FerryMetrics", "FerryTesting", "ferry-origin", "ferry-app", "FerryAPI", "FerryCore", "FerryEngine", "CFerry",
+                "FerryMetrics", "FerryTesting", "ferry-origin", "ferry-app", "FerryAPI", "FerryCore", "FerryEngine",
+                "CFerry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
