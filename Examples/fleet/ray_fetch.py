@@ -50,6 +50,8 @@ def by_host(lines, parts):
 def main(path, directory, parts=16):
     with open(path) as file:
         lines = [line.strip() for line in file if line.strip() and not line.startswith("#")]
+    # Ray says on standard output, too, which tasks it starts again: only results go there.
+    results, sys.stdout = sys.stdout, sys.stderr
     ray.init(ignore_reinit_error=True, include_dashboard=False)
     waiting = [fetch.remote(group, directory) for group in by_host(lines, parts)]
     failed = 0
@@ -57,7 +59,7 @@ def main(path, directory, parts=16):
         ready, waiting = ray.wait(waiting)
         for result in ray.get(ready[0]):
             failed += result["status"] != "ok"
-            print(json.dumps(result))
+            print(json.dumps(result), file=results, flush=True)
     return 1 if failed else 0
 
 
