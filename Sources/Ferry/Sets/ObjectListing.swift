@@ -25,7 +25,8 @@ extension DownloadManager {
     ///
     /// - Parameters:
     ///   - prefix: A slash is added to its key if it has none; an empty key stands for the whole bucket.
-    ///   - request: How the store is reached; its sources and destination do not count.
+    ///   - request: The settings of the connection, and header fields; its sources and destination are ignored. Its secrets are
+    ///     sent only if they belong to the store of the prefix.
     /// - Throws: `refused` if there is no such bucket, or nothing below the prefix; `credentials`; `network`.
     public func objects(
         below prefix: DownloadURL, as request: DownloadRequest
@@ -34,8 +35,11 @@ extension DownloadManager {
             throw DownloadError(.invalidRequest, ErrorPhrase(.uploadsObjects), recovery: .needsUser)
         }
         var (options, listing) = (SyncOptions(), SetListing())
-        options.request = request.withoutSecrets
+        let isHome = (SecretScope.home(of: request) ?? prefix.origin) == prefix.origin
+        options.request = isHome ? request : request.withoutSecrets
         options.request.sources = []
+        // allow(secrets): the store that the list is requested from.
+        if isHome { options.request.secretsOrigin = prefix.origin }
         var reader = SetReader(manager: self, options: options)
         reader.keepsKeys = true
         try await reader.list(prefix, &listing)

@@ -258,8 +258,8 @@ private struct ObjectReader: Sendable {
             do throws(DownloadError) {
                 page = try await self.page(Query(prefix: level, after: key, delimiter: "/"), &state)
             } catch {
-                // Some stores list all that they have, and nothing else.
-                guard error.code == .refused else { throw error }
+                // Some stores support only plain lists, and some need too long for others.
+                guard error.code == .refused || error.phrase?.key == .setAnswered else { throw error }
                 return ([], true)
             }
             if page.continuation != nil { isWhole = false }

@@ -175,7 +175,8 @@ package struct ObjectStore: Sendable {
         return try usable(object) { () throws(TextError) in try S3UploadDocument.identifier(answer.body) }
     }
 
-    /// Returns the parts of an upload that the store has; `nil` if it does not know the upload.
+    /// Returns the parts of an upload that the store has; none if the keys do not permit listing them, `nil` if the store does not
+    /// know the upload.
     func parts(_ object: DownloadURL, _ id: String) async throws(DownloadError) -> [S3Part]? {
         var all: [S3Part] = []
         var marker: Int?
@@ -184,8 +185,11 @@ package struct ObjectStore: Sendable {
             if let marker { query.append(("part-number-marker", "\(marker)")) }
             let body: [UInt8]
             do throws(DownloadError) { body = try await send(.get, object.with(query: query)).body } catch {
-                guard [.uploadGone, .noSuchObject].contains(error.phrase?.key) else { throw error }
-                return nil
+                switch error.phrase?.key {
+                case .uploadGone, .noSuchObject: return nil
+                case .objectDenied: return []
+                default: throw error
+                }
             }
             let page = try usable(object) { () throws(TextError) in try S3UploadDocument.parts(body) }
             all += page.parts
@@ -289,12 +293,13 @@ package struct ObjectStore: Sendable {
         _ method: HTTPRequest.Method, _ url: DownloadURL, _ fields: HTTPFields = HTTPFields(),
         _ content: UploadContent? = nil, _ read: (ShortBody) async throws(TransferFailure) -> Body
     ) async throws(DownloadError) -> (head: ResponseHead, body: Body?) {
-        let speed = max(1, min(limits.leastShare ?? Self.leastSpeed, Self.leastSpeed))
-        let time = settings.stallTimeout + .seconds((content?.length ?? 0) / speed)
-        var outgoing = TransferRequest(of: request, from: url, headLimit: time)
-        (outgoing.method, outgoing.fields, outgoing.upload) = (method, fields, content.map(limits.paced))
         var policy = RetryPolicy(maxAttempts: settings.maxAttempts)
         while true {
+            // The limits may have changed since the last attempt.
+            let speed = max(1, min(limits.leastShare ?? Self.leastSpeed, Self.leastSpeed))
+            let time = settings.stallTimeout + .seconds((content?.length ?? 0) / speed)
+            var outgoing = TransferRequest(of: request, from: url, headLimit: time)
+            (outgoing.method, outgoing.fields, outgoing.upload) = (method, fields, content.map(limits.paced))
             let reason: Reason
             var wish: Duration?
             do throws(TransferFailure) {

@@ -159,7 +159,11 @@ struct ObjectWriter: Sendable {
         }
         let upload: String
         if let id { upload = id } else { upload = try await store.begin(object) }
-        try await note(JournalRecord.Upload(object: object.text, id: upload))
+        do throws(DownloadError) { try await note(JournalRecord.Upload(object: object.text, id: upload)) } catch {
+            // Without the note, no later run could continue or abort the upload.
+            if id == nil { await store.abort(object, upload) }
+            throw error
+        }
         var parts: [S3Part] = []
         var outcome = ObjectStore.Outcome.gone
         do throws(DownloadError) {
