@@ -1,12 +1,12 @@
-package import FerryCore
-package import FerryMetrics
+public import FerryCore
+public import FerryMetrics
 import HummingbirdCore
 import Logging
 import NIOCore
 import ServiceLifecycle
 
 /// Serves the metrics of a program that is not a daemon, on a loopback port with a token, as a daemon does.
-package struct MetricsServer: Sendable {
+public struct MetricsServer: Sendable {
     private let responder: MetricsResponder
     private let limits = RequestLimits()
     private let logger: Logger
@@ -22,7 +22,7 @@ package struct MetricsServer: Sendable {
     ///   - option: The option that sets the port, for errors.
     ///
     /// Throws `disk` if a token cannot be written. Blocks: called on a file thread.
-    package init(
+    public init(
         _ metrics: any MetricsSource, port: Int, tokenFile: String, option: String
     ) throws(DownloadError) {
         var logger = Logger(label: "ferry") { StreamLogHandler.standardError(label: $0) }
@@ -36,7 +36,7 @@ package struct MetricsServer: Sendable {
     /// Serves while `body` runs. `body` starts once the port is bound, with the address of the metrics.
     ///
     /// Throws `conflict` if the port is in use, `invalidRequest` if it may not be used, and the errors of `body`.
-    package func serving<Value: Sendable>(
+    public func serving<Value: Sendable>(
         _ body: (_ address: String) async throws -> Value
     ) async throws -> Value {
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
