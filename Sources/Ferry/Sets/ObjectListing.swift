@@ -35,6 +35,7 @@ extension DownloadManager {
             throw DownloadError(.invalidRequest, ErrorPhrase(.uploadsObjects), recovery: .needsUser)
         }
         var (options, listing) = (SyncOptions(), SetListing())
+        // allow(origin): the prefix is not a source of the request.
         let isHome = (SecretScope.home(of: request) ?? prefix.origin) == prefix.origin
         options.request = isHome ? request : request.withoutSecrets
         options.request.sources = []
