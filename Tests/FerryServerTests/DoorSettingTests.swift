@@ -54,12 +54,15 @@ import Testing
     @Test(
         "DoorSettings: a value of another form or out of bounds is refused by the setting's name",
         arguments: [
-            (#"{"echoPort": 65536}"#, "echoPort must be from 0 to 65535."), (#"{"echoPort": true}"#, "echoPort"),
+            (#"{"echoPort": 65536}"#, "echoPort must be from 0 to 65535."),
+            (#"{"echoPort": true}"#, "echoPort needs a whole number"),
             (#"{"echoSize": -1}"#, "echoSize must be from 0 to 2^62 - 1."),
             (#"{"echoAge": -1}"#, "echoAge must be a number of seconds, 0 or more."),
             (#"{"echoAge": 1e13}"#, "echoAge must be a number of seconds, 0 or more."),
-            (#"{"echoLog": 1}"#, "echoLog"), (#"{"echoDirectory": "here"}"#, "echoDirectory must be absolute."),
-            (#"{"echoWord": "bad"}"#, "echoWord is bad."), (#"{"echoUsers": ["a", 1]}"#, "echoUsers"),
+            (#"{"echoLog": 1}"#, "echoLog needs true or false"),
+            (#"{"echoDirectory": "here"}"#, "echoDirectory must be absolute."),
+            (#"{"echoWord": "bad"}"#, "echoWord is bad."),
+            (#"{"echoUsers": ["a", 1]}"#, "echoUsers needs a list of texts"),
             (#"{"echoUsers": ["a", "b", "c"]}"#, "echoUsers has too many."),
         ])
     func refused(file: String, reason: String) {

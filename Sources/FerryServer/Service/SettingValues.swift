@@ -81,22 +81,28 @@ public struct SettingValues: Sendable, Hashable {
         set { values[name] = newValue }
     }
 
-    /// Sets a port or a size; `nil`, as in the following, leaves the setting to the other sources.
-    public mutating func set(_ setting: DoorSetting, to number: Int?) { self[setting] = number.map(JSONValue.whole) }
+    /// Sets a port or a size; `nil`, here and below, changes nothing.
+    public mutating func set(_ setting: DoorSetting, to number: Int?) {
+        if let number { self[setting] = .whole(number) }
+    }
 
     /// Sets a number of seconds.
     public mutating func set(_ setting: DoorSetting, to time: Duration?) {
-        self[setting] = time.map { .number($0 / .seconds(1)) }
+        if let time { self[setting] = .number(time / .seconds(1)) }
     }
 
     /// Sets a text or a directory.
-    public mutating func set(_ setting: DoorSetting, to text: String?) { self[setting] = text.map(JSONValue.text) }
+    public mutating func set(_ setting: DoorSetting, to text: String?) {
+        if let text { self[setting] = .text(text) }
+    }
 
     /// Sets a list of texts.
     public mutating func set(_ setting: DoorSetting, to texts: [String]?) {
-        self[setting] = texts.map { .list($0.map(JSONValue.text)) }
+        if let texts { self[setting] = .list(texts.map(JSONValue.text)) }
     }
 
     /// Sets true or false.
-    public mutating func set(_ setting: DoorSetting, to flag: Bool?) { self[setting] = flag.map(JSONValue.flag) }
+    public mutating func set(_ setting: DoorSetting, to flag: Bool?) {
+        if let flag { self[setting] = .flag(flag) }
+    }
 }
