@@ -188,7 +188,7 @@ struct DestinationTests {
             try Data(count: Int(Self.resource.size)).write(to: place.url.appending(path: "f.bin"))
             let other = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
             #expect(other.lines == [place.path("f (1).bin")])
-            #expect(other.error.contains("f.bin does not prove to be the server's file: it is left as it is"))
+            #expect(other.error.contains("f.bin is not proven to be the server's file: it is left as it is"))
             #expect(other.error.contains("the name is taken: it becomes f (1).bin"))
         }
     }

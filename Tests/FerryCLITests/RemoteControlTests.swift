@@ -130,7 +130,7 @@ import Testing
             let failed = try #require(try await home.objects("show", "gone").first?["id"] as? String)
             #expect(
                 try await home.run("set", "gone", "label=l").text
-                    == "changed: gone; it has failed, and is tried again with: ferry resume \(failed)\n")
+                    == "changed: gone; it has failed; to try it again: ferry resume \(failed)\n")
             try await home.run("remove", "gone")
             let changed = try #require(try await home.objects("show", "c").first)
             #expect(changed["label"] as? String == "l")

@@ -77,7 +77,7 @@ struct SecretProcessTests {
                 let url = server.url("/f.bin", host: host)
                 let outcome = try await FerryProcess.run(["get", "--no-private", url], in: Workplace())
                 #expect(outcome.code == 4, "\(outcome.error)")
-                #expect(outcome.error.contains("no public address"))
+                #expect(outcome.error.contains("not a public address"))
                 #expect(try await FerryProcess.run(["plan", "--no-private", url], in: Workplace()).code == 4)
             }
             #expect(server.traffic.acceptedConnections == 0)

@@ -41,13 +41,13 @@ import Testing
             let preview = try await FerryProcess.run(["sync", url, "d", "--dry-run"], in: place)
             #expect(
                 preview.lines.first
-                    == "leave: a.bin (3.0 MB): it is of the set and was changed here; --on-conflict overwrite replaces it"
+                    == "leave: a.bin (3.0 MB): it was synced, then changed here; --on-conflict overwrite replaces it"
             )
             let kept = try await FerryProcess.run(["sync", url, "d"], in: place)
             #expect(
                 kept.code == 9
                     && kept.error.hasPrefix(
-                        "ferry: incomplete: a.bin: \(path) is of the set and was changed here; --on-conflict overwrite replaces it with that of the source; ferry repair --changed"
+                        "ferry: incomplete: a.bin: \(path) of the set was changed here; --on-conflict overwrite replaces it with the source's; ferry repair --changed"
                     ), "\(kept.error)")
             let left = try await FerryProcess.run(["repair", "d"], in: place)
             #expect(left.code == 9 && left.error.contains("give --changed to replace it"), "\(left.error)")
@@ -109,7 +109,7 @@ import Testing
                 "\(second.error)")
             #expect(
                 second.error.contains(
-                    "ferry: moved to \(place.path("old/b.bin")), as the source does not list it any more: b.bin\n"),
+                    "ferry: moved to \(place.path("old/b.bin")), because the source no longer lists it: b.bin\n"),
                 "\(second.error)")
             #expect(try place.data("old/a.bin") == old && place.data("old/b.bin") == old)
             #expect(try place.data("d/a.bin") != old)

@@ -169,7 +169,7 @@ import Testing
         let error = #expect(throws: UsageError.self) {
             try Self.plan(options, .test(files: ["jar": #"[{"name": "a"}]"#]))
         }
-        #expect(error?.message.hasPrefix("--load-cookies: jar is no cookie file in Netscape format") == true)
+        #expect(error?.message.hasPrefix("--load-cookies: jar is not a Netscape cookie file") == true)
         #expect(throws: Never.self) { try Self.plan(options, .test(files: ["jar": "# Netscape HTTP Cookie File\n"])) }
     }
 

@@ -27,10 +27,10 @@ import Testing
         func first(deletes: Bool) -> String? {
             SyncText.lines(report, deletes: deletes, isVerbose: false).first
         }
-        #expect(first(deletes: false) == "not listed by the source any more, kept here: a")
-        #expect(first(deletes: true)?.contains("as it is of another source or was changed here: a") == true)
+        #expect(first(deletes: false) == "no longer listed by the source, kept here: a")
+        #expect(first(deletes: true)?.contains("because it is from another source or was changed here: a") == true)
         report.problems = ["the list was not read whole"]
-        #expect(first(deletes: true) == "not listed by the source any more, kept here: a")
+        #expect(first(deletes: true) == "no longer listed by the source, kept here: a")
     }
 
     @Test("PlanRecord: an object is a line of its size, date and URL, whatever its store says of it")

@@ -82,7 +82,7 @@ struct ExistingFileTests {
                 #expect(shop.names == ["a.bin"])
                 return
             }
-            #expect(outcome.notes("a.bin does not prove to be the server's file"))
+            #expect(outcome.notes("a.bin is not proven to be the server's file"))
             if size > 1 << 20 { #expect(outcome.notes("the name is taken: it becomes a (1).bin")) }
             shop.expect(shop.path("a.bin"), is: other)
             // The numbered file is found again.

@@ -146,7 +146,7 @@ class Database(unittest.TestCase):
                       ["fleet", "init", world.url]):
             done = self.attempt(*words)
             self.assertEqual(done.returncode, 2, done.stderr)
-            self.assertIn("of a newer version of ferry", done.stderr)
+            self.assertIn("from a newer version of ferry", done.stderr)
 
     def test_emptied_parts(self):
         """Parts whose files are all complete are emptied, one with a failure and one that somebody reads are not."""

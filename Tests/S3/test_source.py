@@ -164,7 +164,7 @@ class Errors(Case):
 
         url = self.put("there.bin", b"data")
         gate.rule = lambda asked: error("ExpiredToken", 400)
-        self.refused(url, "temporary keys have ended", AWS_SESSION_TOKEN="t0k3n/" * 8)
+        self.refused(url, "temporary keys are expired", AWS_SESSION_TOKEN="t0k3n/" * 8)
         self.assertEqual(gate.asked[0].headers["x-amz-security-token"], "t0k3n/" * 8)
         self.assertIn("x-amz-security-token", gate.asked[0].headers["authorization"])
         gate.rule = lambda asked: error("RequestTimeTooSkewed", 403)
@@ -309,7 +309,7 @@ class Keys(Case):
         proxy = self.served(lambda path, headers: (200, {}, b"stolen"))
         self.put("other.bin", b"data")
         self.ferry("add", f"s3://{BUCKET}/other.bin", "--proxy", proxy.url)
-        self.wait(lambda: "proxy and with its own certificates" in self.ferry("list", "--json")[0])
+        self.wait(lambda: "its own proxy and certificates" in self.ferry("list", "--json")[0])
         self.assertEqual(proxy.asked, [])
 
 

@@ -25,7 +25,7 @@ extension SentenceTable {
             "--results 和 --retry-from 指定了同一文件；请为新的结果给出其他名称",
         "--results goes with ferry get": "--results 用于 ferry get",
         "--no-paths and {0} cannot be used together": "--no-paths 和 {0} 不能一起使用",
-        "--trust-list goes with -i LIST or --retry-from FILE": "--trust-list 与 -i LIST 或 --retry-from FILE 一起使用",
+        "--trust-list needs -i LIST or --retry-from FILE": "--trust-list 与 -i LIST 或 --retry-from FILE 一起使用",
         "a list leads below the directory in use, without .. and hidden names; --trust-list allows others":
             "列表只能指向所用目录之下，不含 .. 和隐藏名称；--trust-list 允许其他路径",
         "several of the URLs would be written to {0}: give each a name of its own":
@@ -41,7 +41,7 @@ extension SentenceTable {
         "the list is in UTF-16; save it as UTF-8": "列表采用 UTF-16 编码；请另存为 UTF-8",
         // Results as a list
         "--retry-from takes the place of URLs and lists; give no others": "--retry-from 代替网址和列表；请不要再给出其他的",
-        "--only goes with --retry-from": "--only 需与 --retry-from 一起使用",
+        "--only needs --retry-from": "--only 需与 --retry-from 一起使用",
         "--only {0}: there are {1}, and HTTP statuses": "--only {0}：可用的有 {1} 以及 HTTP 状态码",
         "this line is no result": "此行不是结果",
         "the result has no URL; correct its line in the list": "该结果没有网址；请在列表中改正该行",

@@ -16,7 +16,7 @@ extension SentenceTable {
             "Start it with ferry serve --gateway.", "请用 ferry serve --gateway 启动它。"
         ),
         .purgeWithoutFiles: (
-            "say which files leave the cache: by words, by their age, or all", "请指明从缓存中移除哪些文件：按名称、按时间或全部"
+            "say which files to purge from the cache: by name, age, or all", "请指明从缓存中移除哪些文件：按名称、按时间或全部"
         ),
         .notInCache: ("no file of the gateway's cache is {0}", "网关缓存中没有文件 {0}"),
         .severalInCache: ("{0} means {1} files of the gateway's cache", "{0} 对应网关缓存中的 {1} 个文件"),
@@ -33,7 +33,7 @@ extension SentenceTable {
         .closedPort: ("port {0} is not for this user", "此用户不能使用端口 {0}"),
         .longSocket: ("the path of the socket is too long: {0}", "套接字的路径太长：{0}"),
         .servedSocket: ("another daemon answers at {0}", "另一个守护进程正在 {0} 上应答"),
-        .notOurSocket: ("{0} is there and is no socket of this user", "{0} 已存在，且不是当前用户的套接字"),
+        .notOurSocket: ("{0} exists and is not this user's socket", "{0} 已存在，且不是当前用户的套接字"),
         .notOurDirectory: ("{0} is no directory of this user", "{0} 不是当前用户的目录"),
         .openDirectory: ("{0} is open to others", "{0} 对其他用户开放"),
         .closedDescriptor: ("descriptor {0} is not open", "描述符 {0} 没有打开"),
@@ -44,7 +44,7 @@ extension SentenceTable {
             "the socket of descriptor {0} does not listen on loopback: {1}", "描述符 {0} 的套接字没有监听回环地址：{1}"
         ),
         .otherSocketPath: (
-            "the socket that was handed over is {0}, that of the daemon is {1}", "移交的套接字是 {0}，守护进程的套接字是 {1}"
+            "the inherited socket is {0}, the daemon's socket is {1}", "移交的套接字是 {0}，守护进程的套接字是 {1}"
         ),
         .manySockets: (
             "at most one path, one address of 127.0.0.1 and one of ::1 with the same port can be handed over, not {0}",
@@ -68,7 +68,7 @@ extension SentenceTable {
         .unusableCommand: ("the launch command cannot be run", "启动命令无法运行"),
         .severalPlaces: ("path, part and directory exclude each other", "path、part 和 directory 不能同时给出"),
         .placeForSocket: (
-            "a path is given through the Unix socket only; here a name and a directory", "路径只能通过 Unix 套接字给出；这里请给出名称和目录"
+            "paths are for the Unix socket only; give a name and a directory", "路径只能通过 Unix 套接字给出；这里请给出名称和目录"
         ),
         .hiddenPlace: ("{0} is hidden, or leads elsewhere", "{0} 是隐藏的，或指向别处"),
         .longPlace: ("a directory or name has at most {0} bytes", "目录或名称最多 {0} 字节"),
@@ -87,7 +87,7 @@ extension SentenceTable {
         .confinedElsewhere: ("this daemon is confined to {1}: it may not write to {0}", "此守护进程只能写入 {1}，不能写入 {0}"),
         .cannotConfine: ("the daemon cannot be confined: {0}", "无法限制守护进程：{0}"),
         .noLandlock: ("this system has no Landlock", "此系统没有 Landlock"),
-        .confinementLost: ("the kernel does not hold it", "内核没有实施限制"),
+        .confinementLost: ("the kernel did not apply it", "内核没有实施限制"),
         .hostOtherVersion: (
             "the extension speaks version {0} of the protocol, this program version {1}", "扩展使用协议版本 {0}，本程序使用版本 {1}"
         ),
@@ -101,9 +101,9 @@ extension SentenceTable {
         .daemonSilent: ("the daemon does not answer at {0}", "Ferry 后台服务在 {0} 没有应答"),
         .daemonAbsent: ("no daemon runs, so nothing is being downloaded", "Ferry 后台服务没有运行，因此没有任何下载在进行"),
         .daemonOtherVersion: ("the daemon speaks another version than this program: {0}", "Ferry 后台服务与本程序的版本不一致：{0}"),
-        .daemonUnreadable: ("the daemon says what cannot be read: {0}", "无法读懂 Ferry 后台服务的应答：{0}"),
+        .daemonUnreadable: ("the daemon's answer cannot be read: {0}", "无法读懂 Ferry 后台服务的应答：{0}"),
         .socketUnsafe: (
-            "the directory {0} of the daemon's socket is not this user's alone", "后台服务套接字所在的目录 {0} 并非当前用户独有"
+            "the directory {0} of the daemon's socket is not private", "后台服务套接字所在的目录 {0} 不是私有的"
         ),
         .streamStaysHere: ("a download into a stream cannot be handed to the daemon", "写入流的下载无法交给后台服务"),
         .waitForDaemonWasCancelled: ("waiting for the daemon was cancelled", "对 Ferry 后台服务的等待已取消"),
@@ -113,7 +113,7 @@ extension SentenceTable {
     static let manager: Rows = [
         .wasCancelled: ("{0} was cancelled", "{0} 已取消"),
         .waitWasCancelled: ("waiting for {0} was cancelled", "对 {0} 的等待已取消"),
-        .leftAtShutDown: ("{0} was left when Ferry was shut down", "Ferry 关闭时 {0} 尚未完成"),
+        .leftAtShutDown: ("Ferry shut down before {0} ended", "Ferry 关闭时 {0} 尚未完成"),
         .wasShutDown: ("this download manager was shut down", "此下载管理器已关闭"),
         .alreadyListed: ("{0} is listed already", "{0} 已在列表中"),
         .notListed: ("{0} is not listed any longer", "{0} 已不在列表中"),
@@ -145,7 +145,7 @@ extension SentenceTable {
         .catalogueWriting: ("cannot write the catalogue {0}", "无法写入目录库 {0}"),
         .catalogueClosing: ("cannot close the catalogue {0}", "无法关闭目录库 {0}"),
         .changesForgotten: (
-            "cannot write to the catalogue {0}: {1} changes of the list are forgotten", "无法写入目录库 {0}：列表的 {1} 项更改已被放弃"
+            "cannot write to the catalogue {0}: {1} changes to the list are lost", "无法写入目录库 {0}：列表的 {1} 项更改已丢失"
         ),
         .newerCatalogue: ("the catalogue {0} was made by a newer version of Ferry", "目录库 {0} 由更新版本的 Ferry 创建"),
         .noCatalogue: ("{0} is no catalogue of Ferry: {1}", "{0} 不是 Ferry 的目录库：{1}"),

@@ -12,7 +12,7 @@ extension SentenceTable {
             "the server answers If-Range with the whole file; asking again without it", "服务器对 If-Range 返回了整个文件；不带它重新请求"
         ),
         .comparingSamples: ("{0}: comparing samples", "{0}：正在比较抽样"),
-        .originalLink: ("{0} where the redirects led; going through the original link again", "重定向的目标：{0}；重新通过原链接请求"),
+        .originalLink: ("{0} at the redirect target; requesting the original link again", "重定向的目标：{0}；重新通过原链接请求"),
         .onWithMirror: ("{0}; going on with a mirror", "{0}；改用镜像继续"),
         .describedBy: ("{0} describes the file: its mirrors and digests are used", "{0} 描述了该文件：使用其镜像和摘要"),
         .mirrorDropped: ("mirror {0} is dropped: {1}", "不再使用镜像 {0}：{1}"),
@@ -33,33 +33,33 @@ extension SentenceTable {
         .seconds: ("{0} seconds", "{0} 秒"),
         .hostIsFull: ("waiting: {0} has {1} connections already, the most allowed", "等待：{0} 已有 {1} 个连接，达到上限"),
         .openedAnew: (
-            "{0}: the part file was opened anew, what is not safe is fetched again", "{0}：已重新打开部分文件，未确认写入的内容会重新下载"
+            "{0}: the part file was reopened, unsaved bytes are fetched again", "{0}：已重新打开部分文件，未确认写入的内容会重新下载"
         ),
-        .memoryLost: ("what was in memory is lost: {0}", "内存中的内容已丢失：{0}"),
-        .checkpointLost: ("what came since the last checkpoint will be fetched again: {0}", "上次检查点之后的内容会重新下载：{0}"),
+        .memoryLost: ("bytes in memory are lost: {0}", "内存中的内容已丢失：{0}"),
+        .checkpointLost: ("bytes since the last checkpoint will be fetched again: {0}", "上次检查点之后的内容会重新下载：{0}"),
         .otherNameBegun: ("{0}: it is left as it is, and the download begins under another name", "{0}：保持不变，下载以其他名称开始"),
         .journalAlone: ("the part file {0} is gone; the journal alone is of no use", "部分文件 {0} 已不存在；只有日志没有用处"),
         .checksumKept: (
-            "{0} is expected, as an earlier run was told; --checksum none drops that",
+            "{0} is expected, as given to an earlier run; --checksum none drops it",
             "按照之前一次运行给出的要求，应为 {0}；--checksum none 可取消此要求"
         ),
         .checksumDropped: (
-            "an earlier run expected {0}, and the file did not have it; no checksum is given now, so nothing is compared",
+            "an earlier run expected {0}, which the file did not match; no checksum is given now, so none is compared",
             "之前一次运行要求 {0}，而文件与之不符；这次没有再给出，因此不再核对"
         ),
         .mismatchAccepted: (
             "kept although its checksum differs: it is {0}, not {1}", "虽然校验和不符，仍然保留：实为 {0}，而非 {1}"
         ),
         .joinedForDigest: (
-            "its parts were joined because a digest was to decide, and none is expected any more",
+            "its parts were joined to be checked by a digest, and none is expected now",
             "各部分是因为最后有摘要核对才拼接的，而现在不再要求摘要"
         ),
-        .digestRefuted: ("the file did not have its checksum with its bytes", "含有其内容的文件与校验和不符"),
+        .digestRefuted: ("the assembled file did not match its checksum", "拼接后的文件与校验和不符"),
         .comparingExisting: (
             "{0} has the size of the server's file: comparing samples", "{0} 与服务器上的文件大小相同：正在比较抽样"
         ),
         .otherContent: (
-            "{0} does not prove to be the server's file: it is left as it is", "无法证明 {0} 就是服务器上的文件：保持不变"
+            "{0} is not proven to be the server's file: it is left as it is", "无法证明 {0} 就是服务器上的文件：保持不变"
         ),
         .nothingNoted: (
             "aria2 has noted no piece of {0}: it is downloaded from the beginning", "aria2 没有记录 {0} 的任何部分：从头下载"
@@ -72,25 +72,25 @@ extension SentenceTable {
             "the digests of its pieces could not be kept, so damage could not be repaired later: {0}",
             "无法保存各片的校验值，今后若文件损坏将无法修复：{0}"
         ),
-        .halfTaken: ("{0} is gone on with as {1}: samples matched", "抽样一致：{0} 现作为 {1} 继续下载"),
+        .halfTaken: ("{0} is continued as {1}: samples matched", "抽样一致：{0} 现作为 {1} 继续下载"),
         .mayBeHalf: (
-            "{0} ({1}) may be the beginning of this file; it is left as it is; to go on with it: ferry get {2} URL",
+            "{0} ({1}) may be the beginning of this file; it is left as it is; to continue it: ferry get {2} URL",
             "{0}（{1}）可能是此文件的开头；它保持不变；要从它继续：ferry get {2} URL"
         ),
         .partFits: (
-            "{0} may be the same file under another link; to go on with it: ferry get {1} NEWURL",
+            "{0} may be the same file under another link; to continue it: ferry get {1} NEWURL",
             "{0} 可能是另一链接下的同一文件；要从它继续：ferry get {1} NEWURL"
         ),
         .partOfOtherName: (
-            "{0} is an unfinished download of this URL under another name; to go on with it: ferry get {1}",
+            "{0} is an unfinished download of this URL under another name; to continue it: ferry get {1}",
             "{0} 是同一网址以其他名称未完成的下载；要从它继续：ferry get {1}"
         ),
         .foreignHalf: (
-            "{0} is of another program; with its URL it can be gone on with: ferry get {1} URL",
+            "{0} is from another program; to continue it with its URL: ferry get {1} URL",
             "{0} 由其他程序创建；给出网址即可继续：ferry get {1} URL"
         ),
         .wouldRestart: (
-            "the server gives no validator, so a break would begin again from zero; --resume-unproven compares samples",
+            "the server gives no validator, so an interruption restarts from zero; --resume-unproven compares samples",
             "服务器不给出校验标识，因此中断后会从头开始；--resume-unproven 可改为比较抽样"
         ),
         .storedEncoded: (
@@ -106,13 +106,13 @@ extension SentenceTable {
         ),
         .partShortened: ("the part file was shortened to {0}", "部分文件被截短到 {0}"),
         .partMovedHere: ("the part file was moved here: checking", "部分文件是移动到这里的：正在检查"),
-        .putBack: ("putting aside was cut; what was put aside is back", "移到一旁的操作被中断；已放回原处"),
+        .putBack: ("setting aside was interrupted; the files are back", "移到一旁的操作被中断；已放回原处"),
         .otherDigest: ("{0} is there, with another digest", "{0} 已在那里，但摘要不同"),
         .skipped: ("{0} is there; skipped", "{0} 已在那里；已跳过"),
         .wasMovedTo: ("it was moved to {0}", "它已被移动到 {0}"),
         .movedTo: ("moved to {0}", "已移动到 {0}"),
-        .publishingCut: ("publishing was cut; it is finished now", "命名文件的操作被中断；现已完成"),
-        .publishingLost: ("publishing was cut, and the file is gone: {0}", "命名文件的操作被中断，文件已不存在：{0}"),
+        .publishingCut: ("publishing stopped; it is finished now", "命名文件的操作被中断；现已完成"),
+        .publishingLost: ("publishing stopped, and the file is gone: {0}", "命名文件的操作被中断，文件已不存在：{0}"),
         .unusableAnnouncement: ("the announced name cannot be used", "登记的名称无法使用"),
         .unsyncedFile: ("{0} was written without syncing before the system restarted", "{0} 在系统重新启动之前写入，没有同步"),
         .otherThanAnnounced: ("{0} is not the file that was to be published", "{0} 不是要命名的那个文件"),

@@ -22,7 +22,7 @@ extension SentenceTable {
         .unwritable: ("cannot write {0}: {1}", "无法写入 {0}：{1}"),
         .unwritableJournal: ("cannot write the journal: {0}", "无法写入日志：{0}"),
         .otherThanDownloaded: (
-            "{0} is not the file that was downloaded any more, and was not deleted", "{0} 已不是当初下载的文件，因此没有删除"
+            "{0} is no longer the file that was downloaded, and was not deleted", "{0} 已不是当初下载的文件，因此没有删除"
         ),
         .partDamaged: (
             "the part file {0} was deleted, shortened or replaced by another program", "部分文件 {0} 被其他程序删除、截短或替换"
@@ -34,7 +34,7 @@ extension SentenceTable {
         .noFreeName: ("no free name is left for {0}", "{0} 没有可用的名称了"),
         .belongsToAnother: ("{0} belongs to another download", "{0} 属于另一个下载"),
         .noSpaceBesideReserve: (
-            "not enough space in {0}: {1} free, {2} missing, as {3} are kept free",
+            "not enough space in {0}: {1} free, {2} missing, with {3} kept free",
             "{0} 空间不足：可用 {1}，还缺 {2}，因为要保留 {3}"
         ),
         .noSpace: ("not enough space in {0}: {1} free, {2} missing", "{0} 空间不足：可用 {1}，还缺 {2}"),
@@ -55,10 +55,10 @@ extension SentenceTable {
         .remove: ("remove", "删除"),
         .list: ("list", "列出"),
         .allocate: ("reserve space for", "预留空间给"),
-        .inspect: ("look at", "查看"),
+        .inspect: ("inspect", "查看"),
         .makeDirectory: ("make the directory", "创建目录"),
         .syncDirectory: ("sync the directory", "同步目录"),
-        .measureSpace: ("ask for the free space of", "查询可用空间："),
+        .measureSpace: ("measure the free space of", "查询可用空间："),
         .setMode: ("set the permissions of", "设置权限："),
         .setTime: ("set the time of", "设置时间："),
         .setAttribute: ("set an attribute of", "设置属性："),
@@ -67,7 +67,7 @@ extension SentenceTable {
         .fileEndsEarly: ("the file ends early", "文件提前结束"),
         .fileIsClosed: ("the file is closed", "文件已关闭"),
         .leadsOut: (
-            "a symbolic link is on the way, or it is outside of the directory that was allowed", "路径中有符号链接，或不在允许的目录之内"
+            "its path has a symbolic link, or leads outside the allowed directory", "路径中有符号链接，或不在允许的目录之内"
         ),
     ]
 
@@ -80,7 +80,7 @@ extension SentenceTable {
             "它属于用户 {0}，而 Ferry 以 root 身份运行：未用 sudo 开始的下载，请不用 sudo 继续"
         ),
         .unnamedUsersFile: (
-            "it belongs to another user, who has no number in the user namespace that Ferry runs in, as Ferry's user has none",
+            "it belongs to another user, who has no ID in Ferry's user namespace, where Ferry's own user has none either",
             "它属于另一个用户；在 Ferry 所在的用户命名空间里，该用户和 Ferry 的用户都没有编号"
         ),
         .rootsFile: (
@@ -92,16 +92,16 @@ extension SentenceTable {
         .writableByOthers: ("every user can write to it", "任何用户都可以写入它"),
         .notOurs: ("{0} is not used: {1}", "不使用 {0}：{1}"),
         .notOursHere: (
-            "{0} is in the way: {1}; it is left as it is, and this file is called {2}: move it away to have its name",
-            "{0} 占用了名称：{1}；它保持不变，此文件改名为 {2}；若要使用该名称，请先将其移走"
+            "{0} is in the way: {1}. It is kept, and this file is named {2}. Move the other away to free the name",
+            "{0} 占用了名称：{1}。它保持不变，此文件命名为 {2}。若要使用该名称，请先将其移走"
         ),
         .makeItYours: (
             "Nothing was changed. Move it away, or make it yours alone (chown, chmod go-w), and run it again.",
             "没有更改任何内容。请将其移走，或使其仅归您所有（chown、chmod go-w），然后重新运行。"
         ),
         .movedButUnproven: (
-            "{0} was being moved to {1}, and nothing there proves to be it: resume the one that is whole",
-            "{0} 正被移动到 {1}，但那里没有可证实的内容：请用完整的那一个继续"
+            "{0} was being moved to {1}, and no file there is proven to be it: resume the complete one",
+            "{0} 正被移动到 {1}，但那里没有文件能证实就是它：请用完整的那一个继续"
         ),
     ]
 
@@ -109,10 +109,10 @@ extension SentenceTable {
     static let moves: Rows = [
         .noFileToMove: ("{0} has no file that could be moved", "{0} 没有可以移动的文件"),
         .otherThanFinished: (
-            "{0} is not the file that was downloaded any more, and was not moved", "{0} 已不是下载的那个文件，未移动"
+            "{0} is no longer the file that was downloaded, and was not moved", "{0} 已不是下载的那个文件，未移动"
         ),
         .copyDiffers: (
-            "what was written to {0} was read back with other bytes; nothing was moved", "写入 {0} 的内容读回时不一致；未移动任何文件"
+            "the copy {0} was read back with different bytes; nothing was moved", "副本 {0} 读回时内容不一致；未移动任何文件"
         ),
         .moveStopped: ("moving {0} was given up, and it is where it was", "已放弃移动 {0}，文件仍在原处"),
     ]
@@ -123,12 +123,12 @@ extension SentenceTable {
         .resumeDataDamaged: ("the resume data is damaged: {0}", "续传数据已损坏：{0}"),
         .resumeDataForeign: ("this is no resume data of Ferry: {0}", "这不是 Ferry 的续传数据：{0}"),
         .resumeDataNewer: (
-            "the resume data is of a newer version of Ferry (format {0}, this one reads up to {1})",
+            "the resume data is from a newer Ferry (format {0}, this one reads up to {1})",
             "续传数据来自更新版本的 Ferry（格式 {0}，当前版本最高支持 {1}）"
         ),
         .resumeDataUsed: ("this resume data was used already: its download is listed", "此续传数据已使用过：对应的下载已在列表中"),
-        .nothingYet: ("nothing of it is there yet", "还没有下载到任何内容"),
-        .nothingToResume: ("nothing of it is there that could be gone on with", "没有可以继续的内容"),
+        .nothingYet: ("no part of it exists yet", "还没有下载到任何内容"),
+        .nothingToResume: ("no part of it is left to resume", "没有可以继续的内容"),
         .partGone: ("the part file {0} is gone", "部分文件 {0} 已不存在"),
         .hasBytes: ("it has {0} bytes", "它有 {0} 字节"),
         .noWholeNumbers: ("it is no JSON of whole numbers", "它不是只含整数的 JSON"),
@@ -151,7 +151,7 @@ extension SentenceTable {
         .noID: ("it has no id", "它没有标识符"),
         .noURLInIt: ("it has no URL", "它没有网址"),
         .noPartPath: ("it has no absolute path of a part file (NAME.part)", "它没有部分文件（NAME.part）的绝对路径"),
-        .impossibleSizes: ("it has sizes that cannot be", "它的大小不可能"),
-        .impossibleTime: ("it has a time that cannot be", "它的时间不可能"),
+        .impossibleSizes: ("it has impossible sizes", "它的大小不可能"),
+        .impossibleTime: ("it has an impossible time", "它的时间不可能"),
     ]
 }

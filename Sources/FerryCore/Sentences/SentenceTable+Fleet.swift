@@ -10,20 +10,20 @@ extension SentenceTable {
         "no connection to the database: {0}": "无法连接数据库：{0}",
         "the connection to the database is closed": "数据库连接已关闭",
         "the database answered: {0}": "数据库回应：{0}",
-        "the database holds a row that ferry has not written": "数据库中有一行不是 ferry 写入的",
+        "the database has a row that ferry did not write": "数据库中有一行不是 ferry 写入的",
         "the database is given as postgres://USER@HOST/NAME": "数据库应写作 postgres://USER@HOST/NAME",
         "the password of the database belongs before the @, or in PGPASSWORD or .pgpass":
             "数据库的密码应写在 @ 之前，或放在 PGPASSWORD 或 .pgpass 中",
         "the fleet's tables are of an older version: run ferry fleet init":
             "机群的数据表是旧版本的：请运行 ferry fleet init",
         "the database has no tables of a fleet: run ferry fleet init": "数据库中没有机群的数据表：请运行 ferry fleet init",
-        "the fleet's tables are there already": "机群的数据表已经存在",
+        "the fleet's tables already exist": "机群的数据表已经存在",
         "the fleet's tables are made: {0}": "已建立机群的数据表：{0}",
         // Batches
         "there is a batch {0} already: give another name with --batch": "已有批次 {0}：请用 --batch 给出其他名称",
         "there is no batch {0}": "没有批次 {0}",
-        "--batch {0}: write small letters, digits, - . _, at most 64": "--batch {0}：请用小写字母、数字、- . _，最多 64 个",
-        "--into {0}: write an absolute path without . and .., it is used on every worker":
+        "--batch {0}: write a-z, digits, - . _, at most 64": "--batch {0}：请用小写字母、数字、- . _，最多 64 个",
+        "--into {0}: write an absolute path without . and .., for every worker":
             "--into {0}：请写不含 . 和 .. 的绝对路径，每台机器都会使用它",
         "--part-rows needs a multiple of 500, at most 1000000000": "--part-rows 需要 500 的倍数，最大 1000000000",
         "{0}: there is no URL in the list": "{0}：列表中没有网址",
@@ -36,7 +36,7 @@ extension SentenceTable {
             "另有 {0} 个失败的文件所在的范围尚未结束：请稍后再运行该命令",
         "a transaction that has read the lists or results is still open: run the command again once it has ended":
             "读取过列表或结果的事务仍未结束：请在其结束后再运行该命令",
-        "the fleet's tables are of a newer version of ferry: use that one, on every worker":
+        "the fleet's tables are from a newer version of ferry: use it on every worker":
             "机群的数据表属于更新版本的 ferry：请在每台机器上使用该版本",
         "out= and dir= are of no use here: the fleet names its files": "out= 和 dir= 在此无用：文件由机群命名",
         "header= is not stored in a database, as it may be a secret": "header= 可能是机密，不会存入数据库",
@@ -53,7 +53,7 @@ extension SentenceTable {
         "a budget needs --rate, --connections or both; --unlimited removes it":
             "限额需要 --rate、--connections 或两者；--unlimited 会取消限额",
         "--connections needs a number of 1 or more": "--connections 需要不小于 1 的数",
-        "{0} is no name of a host": "{0} 不是主机名",
+        "{0} is not a host name": "{0} 不是主机名",
         "--rate {0}: write it like 5/s or 0.5, from 0.0001 to 100000": "--rate {0}：请写作 5/s 或 0.5，范围 0.0001 到 100000",
         // Workers
         "it is too short or too long": "过短或过长",
@@ -61,8 +61,8 @@ extension SentenceTable {
         "--metrics-port needs a number from 0 to 65535": "--metrics-port 需要 0 到 65535 的数",
         "--header: what may be a secret needs --header-server, the only server that it is sent to":
             "--header：可能是机密的标头需要 --header-server，即唯一会收到它的服务器",
-        "--header-server is for a --header that may be a secret, and there is none":
-            "--header-server 用于可能是机密的 --header，而这里没有",
+        "--header-server needs a --header that may be secret":
+            "--header-server 需要可能是机密的 --header",
         "--header-server needs a host, or http://HOST:PORT": "--header-server 需要主机名，或 http://HOST:PORT",
         "--header: {0}": "--header：{0}",
         "the metrics are served at {0}": "指标位于 {0}",
@@ -73,15 +73,15 @@ extension SentenceTable {
         "{0}; trying again": "{0}；正在重试",
         "{0}; downloads go on": "{0}；下载继续进行",
         "the database is back": "数据库已恢复",
-        "the database has been away for as long as the leases last: everything waits":
-            "数据库离线的时间已超过租约期限：全部等待中",
+        "the database was unreachable until the leases ended: everything waits":
+            "数据库一直无法访问，租约已到期：全部等待中",
         "{0}: the disk is full; files wait for space": "{0}：磁盘已满；文件等待空间",
         "{0}; files wait": "{0}；文件等待",
         "the connection to the database was lost; start the command again": "与数据库的连接已断开；请重新运行该命令",
         "write # as %23, ? as %3F and @ as %40 in the URL of the database":
             "在数据库的 URL 中，# 写作 %23，? 写作 %3F，@ 写作 %40",
         "rows of lease {0} are missing in the database": "数据库中缺少租约 {0} 的行",
-        "stopping; the same command goes on with what this worker holds": "正在停止；同一命令会继续处理此机器持有的任务",
+        "stopping; the same command resumes this worker's rows": "正在停止；同一命令会继续处理此机器持有的任务",
         "{0} complete, {1} failed": "{0} 个完成，{1} 个失败",
     ]
 

@@ -11,7 +11,7 @@ extension SentenceTable {
         .noAddressOfVersion: ("{0}: no {1} address", "{0}：没有 {1} 地址"),
         .addressOfOtherVersion: ("{0}: not an {1} address, which was asked for", "{0}：不是所要求的 {1} 地址"),
         .hostGivenUp: ("{0} was given up after {1} attempts: {2}", "尝试 {1} 次后放弃 {0}：{2}"),
-        .hostIsAbsent: ("{0} is not asked before the time of its next attempt: {1}", "在下次尝试之前不请求 {0}：{1}"),
+        .hostIsAbsent: ("{0} gets no request before its next attempt: {1}", "在下次尝试之前不请求 {0}：{1}"),
         .hostAsksToWait: ("{0} asked to wait ({1})", "{0} 要求等待（{1}）"),
         .hostBudgetFull: (
             "as many downloads of {0} run as its budget permits: {1}", "{0} 正在运行的下载数已达到其预算上限：{1}"
@@ -21,7 +21,7 @@ extension SentenceTable {
         .noHostName: ("not a host name: {0}", "不是主机名：{0}"),
         .noSuchHost: ("{0}: there is no such host", "{0}：没有这个主机"),
         .privateAddress: (
-            "{0}: {1} is no public address, and only such may be connected to", "{0}：{1} 不是公网地址，而只允许连接公网地址"
+            "{0}: {1} is not a public address, and only those are allowed", "{0}：{1} 不是公网地址，而只允许连接公网地址"
         ),
         .ownProxy: (
             "{0}: only public addresses may be connected to, and a proxy given for one download could lead elsewhere",
@@ -55,13 +55,13 @@ extension SentenceTable {
     /// A TLS handshake or session.
     static let tls: Rows = [
         .tlsCutOff: ("{0}: TLS was cut off {1}", "{0}：TLS 连接在{1}被切断"),
-        .cutShort: ("{0}, and what had arrived does not have the digest", "{0}，已接收的内容与校验和不符"),
+        .cutShort: ("{0}, and the bytes do not match the digest", "{0}，已接收的内容与校验和不符"),
         .tlsBrokeOff: ("{0}: TLS broke off {1}", "{0}：TLS 连接在{1}中断"),
         .handshakeBrokeOff: ("{0}: the TLS handshake broke off", "{0}：TLS 握手中断"),
         .uncheckable: ("{0}: the certificate cannot be checked", "{0}：无法检查证书"),
         .unreadableTrust: ("{0}: the file of trusted certificates cannot be read", "{0}：无法读取受信任证书的文件"),
         .otherName: ("{0}: the certificate is for another name", "{0}：证书属于其他名称"),
-        .unaskableName: ("{0}: the name cannot be asked for in TLS", "{0}：该名称不能用于 TLS"),
+        .unaskableName: ("{0}: the name cannot be used in TLS", "{0}：该名称不能用于 TLS"),
         .untrusted: (
             "{0}: the certificate is not trusted: its authority is unknown, or it is out of date",
             "{0}：证书不受信任：颁发机构未知，或证书已过期"

@@ -13,7 +13,7 @@ extension SentenceTable {
         .wrongS3Keys: (
             "{0}: the secret key does not belong to the access key", "{0}：私有密钥与访问密钥不匹配"
         ),
-        .expiredS3Keys: ("{0}: the temporary keys have ended or are invalid", "{0}：临时密钥已过期或无效"),
+        .expiredS3Keys: ("{0}: the temporary keys are expired or invalid", "{0}：临时密钥已过期或无效"),
         .clockIsWrong: (
             "{0}: the clock of this machine is wrong: the store refuses its time", "{0}：本机的时钟不准：存储拒绝了它的时间"
         ),
@@ -24,7 +24,7 @@ extension SentenceTable {
         .storeAnswered: ("{0}: the store answered {1}", "{0}：存储返回了 {1}"),
         .unusableStoreAnswer: ("the store's answer cannot be used", "存储的响应无法使用"),
         .notAnObject: (
-            "{0} is a bucket or the beginning of keys, not an object: ferry plan lists what is below, ferry sync fetches it",
+            "{0} is a bucket or a key prefix, not an object: ferry plan lists its objects, ferry sync fetches them",
             "{0} 是存储桶或键的前缀，而不是对象：ferry plan 会列出其下的所有对象，ferry sync 会取得它们"
         ),
         .objectOfServer: (
@@ -36,9 +36,9 @@ extension SentenceTable {
             "the profile {0} gets its keys by {1}, which Ferry does not support", "配置 {0} 通过 {1} 取得密钥，Ferry 不支持"
         ),
         .noSuchProfile: ("there is no profile {0}", "没有配置 {0}"),
-        .unusableS3Keys: ("the keys of a store are printable characters", "存储的密钥只能是可打印字符"),
+        .unusableS3Keys: ("access keys must be printable ASCII text", "访问密钥必须是可打印的 ASCII 文本"),
         .objectRoute: (
-            "the daemon requests objects over its own proxy and with its own certificates only",
+            "the daemon requests objects only through its own proxy and certificates",
             "守护进程只通过自己的代理和证书请求对象"
         ),
         .uploadGone: ("{0}: the upload is gone", "{0}：上传已不存在"),
@@ -49,28 +49,28 @@ extension SentenceTable {
             "a file can be uploaded to s3://BUCKET/KEY or s3://BUCKET/PREFIX/",
             "文件只能上传到 s3://BUCKET/KEY 或 s3://BUCKET/PREFIX/"
         ),
-        .largeObject: ("{0}: {1} is more than an object can have", "{0}：{1} 超过对象的上限"),
+        .largeObject: ("{0}: {1} exceeds the maximum object size", "{0}：{1} 超过对象的上限"),
         .uploadUnknown: (
             "{0}: it is not known whether the upload is complete", "{0}：不知道上传是否已完成"
         ),
         .uploading: ("uploading to {0}", "正在上传到 {0}"),
-        .uploadResumed: ("the upload to {0} goes on: {1} of {2} parts are there", "继续上传到 {0}：{2} 个部分中已有 {1} 个"),
+        .uploadResumed: ("resuming the upload to {0}: {1} of {2} parts stored", "继续上传到 {0}：{2} 个部分中已有 {1} 个"),
         .checkS3Keys: (
             "Check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or the profile (AWS_PROFILE).",
             "请检查 AWS_ACCESS_KEY_ID 和 AWS_SECRET_ACCESS_KEY，或配置（AWS_PROFILE）。"
         ),
-        .setClock: ("Set the clock, and run it again; the received part is kept.", "请校准时钟后重新运行；已有的内容会保留。"),
+        .setClock: ("Set the clock and try again; the received part is kept.", "请校准时钟后重新运行；已有的内容会保留。"),
         .setRegion: ("Set AWS_REGION to the bucket's region.", "请将 AWS_REGION 设为存储桶所在的区域。"),
     ]
 
     /// The patterns of the command line about them; see ``chinesePatterns``.
     static let objectPatterns: [String: String] = [
-        "--staging goes with -d s3://… and -o s3://…": "--staging 要与 -d s3://… 或 -o s3://… 一起使用",
+        "--staging needs -d s3://… or -o s3://…": "--staging 要与 -d s3://… 或 -o s3://… 一起使用",
         "-o and -d s3://… cannot be used together": "-o 和 -d s3://… 不能同时使用",
         "-o s3://… and -d cannot be used together": "-o s3://… 和 -d 不能同时使用",
-        "-o {0} names no object; -d puts files below a prefix": "-o {0} 不是对象；-d 可将文件放到前缀之下",
-        "{0} names no place for objects": "{0} 不是存放对象的位置",
-        "{0} is no name below {1}": "{0} 不是 {1} 之下的名称",
+        "-o {0} is not an object; -d adds files to a prefix": "-o {0} 不是对象；-d 可将文件放到前缀之下",
+        "{0} is not a bucket or prefix": "{0} 不是存储桶或前缀",
+        "{0} is not a name below {1}": "{0} 不是 {1} 之下的名称",
         "ferry add downloads to files; for s3:// use ferry get": "ferry add 只下载到文件；s3:// 请用 ferry get",
     ]
 }

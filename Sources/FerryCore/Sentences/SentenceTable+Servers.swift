@@ -28,7 +28,7 @@ extension SentenceTable {
         .zeroInName: ("it contains a zero byte", "它包含零字节"),
         .hiddenName: ("it begins with a dot, which hides it", "它以点开头，会被隐藏"),
         .nameOfRecord: (
-            "files of such a name are records of Ferry, which would believe the file", "Ferry 用这样的名称保存记录，会相信该文件的内容"
+            "files with such names are records of Ferry, which would trust the file", "Ferry 用这样的名称保存记录，会相信该文件的内容"
         ),
         .longName: ("it has {0} bytes, more than {1}", "它有 {0} 字节，超过 {1} 字节"),
         .unusableIdentifier: (
@@ -36,8 +36,8 @@ extension SentenceTable {
         ),
         .sameIdentifier: ("two requests have the identifier {0}", "两个请求使用了同一标识符 {0}"),
         .listedIdentifier: ("a download with the identifier {0} is listed already", "标识符为 {0} 的下载已在列表中"),
-        .longLabel: ("the label has {0} bytes; 4096 are the most", "标签有 {0} 字节，最多 4096 字节"),
-        .longUserInfo: ("userInfo has {0} bytes; 4096 are the most", "userInfo 有 {0} 字节，最多 4096 字节"),
+        .longLabel: ("the label has {0} bytes; the limit is 4096", "标签有 {0} 字节，最多 4096 字节"),
+        .longUserInfo: ("userInfo has {0} bytes; the limit is 4096", "userInfo 有 {0} 字节，最多 4096 字节"),
         .unusableListName: ("“{0}” cannot name a list of downloads", "“{0}”不能用作下载列表的名称"),
         .keptStream: ("a download into a stream cannot be kept in a catalogue", "写入数据流的下载无法保存到目录库"),
         .proxyType: (
@@ -57,7 +57,7 @@ extension SentenceTable {
             "User-Agent 超过 4096 字节，或含有请求头不能包含的字符"
         ),
         .noCookie: (
-            "the cookies have no line of a Netscape cookie file: seven fields with tabs between them",
+            "the cookies have no Netscape cookie line: seven tab-separated fields",
             "cookies 中没有 Netscape Cookie 文件的行：以制表符分隔的七个字段"
         ),
         .notAChecksum: (
@@ -91,7 +91,7 @@ extension SentenceTable {
             "{0}: it takes no user name and password, but another Authorization header",
             "{0}：服务器不接受用户名和密码，而要求其他 Authorization 请求头"
         ),
-        .unusableList: ("the list of digests {0} cannot be had: the server answered {1}", "无法取得摘要列表 {0}：服务器返回了 {1}"),
+        .unusableList: ("cannot get the list of digests {0}: the server answered {1}", "无法取得摘要列表 {0}：服务器返回了 {1}"),
         .stalled: ("the connection stalled", "连接停滞"),
         .slowBody: ("the server did not send the rest of its response in time", "服务器没有在时限内发完响应"),
         .endedEarly: ("the body ended early", "正文提前结束"),
@@ -107,7 +107,7 @@ extension SentenceTable {
         .impossibleRange: ("a 206 with an impossible Content-Range", "206 响应带有不可能的 Content-Range"),
         .encodedRange: ("a range of an encoded body", "范围取自编码后的正文"),
         .lengthsDisagree: ("Content-Length and Content-Range disagree", "响应的 Content-Length 与 Content-Range 不一致"),
-        .unaskedPart: ("a part although the whole was asked", "请求了整个文件，却只得到一部分"),
+        .unaskedPart: ("a part instead of the whole file", "请求了整个文件，却只得到一部分"),
         .otherStart: ("asked for byte {0}, got byte {1}", "请求从第 {0} 字节开始，得到的却是第 {1} 字节"),
         .unasked304: ("the server answered 304 to a request without a condition", "服务器对无条件的请求返回了 304"),
         .pageInstead: (
@@ -142,7 +142,7 @@ extension SentenceTable {
         .noRangesAnd: ("the server sends no ranges, and {0}", "服务器不支持范围请求，且{0}"),
         .noRangesNoValidator: ("the server sends no ranges and no validator", "服务器不支持范围请求，也不给出校验标识"),
         .validatorGone: (
-            "the server gives no validator any more (--resume-unproven compares samples)",
+            "the server no longer gives a validator (--resume-unproven compares samples)",
             "服务器不再给出校验标识（--resume-unproven 可比较抽样）"
         ),
         .noValidator: ("the server gives no validator", "服务器不给出校验标识"),
@@ -155,7 +155,7 @@ extension SentenceTable {
         .dateChanged: ("Last-Modified {0} became {1}", "修改时间 Last-Modified 由 {0} 变为 {1}"),
         .oneTag: ("only one of two answers has an ETag", "两个响应中只有一个带有 ETag"),
         .youngDate: ("Last-Modified is too young to be trusted", "修改时间 Last-Modified 太近，不可信"),
-        .samplesDiffer: ("samples of what is held differ from what the server sends", "已有内容的抽样与服务器发送的不同"),
+        .samplesDiffer: ("samples of the stored bytes differ from the server's", "已有内容的抽样与服务器发送的不同"),
         .tooLittle: ("too little to compare", "可比较的内容太少"),
     ]
 
@@ -195,7 +195,7 @@ extension SentenceTable {
             "{0} of {1} pieces of the file do not have their digests", "文件共 {1} 个分块，其中 {0} 个与摘要不符"
         ),
         .uncoveredPieces: (
-            "the file has {0} bytes, and the digests of its pieces are those of another size",
+            "the file has {0} bytes, and its piece digests are for another size",
             "文件有 {0} 字节，而分块摘要对应另一大小"
         ),
         .checksumOfRequest: ("was given with this request", "由本次请求给出"),
@@ -203,10 +203,10 @@ extension SentenceTable {
         .checksumOfEarlierRun: ("was given to an earlier run", "由之前一次运行给出"),
         .checksumOfServer: ("was declared by the server", "由服务器声明"),
         .wrongDigestInStream: (
-            "checksum mismatch in what was written: expected {0}, got {1}", "已写出内容的摘要不符：应为 {0}，实为 {1}"
+            "checksum mismatch in the output: expected {0}, got {1}", "已写出内容的摘要不符：应为 {0}，实为 {1}"
         ),
         .wrongMessageDigest: (
-            "what the server sent does not have its Content-Digest: expected {0}, got {1}",
+            "the server's bytes do not match its Content-Digest: expected {0}, got {1}",
             "服务器发送的内容与其 Content-Digest 不符：应为 {0}，实为 {1}"
         ),
         .notInChecksumList: ("{0} has no digest for {1}", "{0} 中没有 {1} 的摘要"),

@@ -3,10 +3,10 @@ extension SentenceTable {
     static let sets: Rows = [
         .notASetPath: ("{0} is not the path of a file below the directory", "{0} 不是该目录下的文件路径"),
         .sameSetPath: (
-            "{0} is left out: its path {1} is that of another file of the set", "{0} 被略去：其路径 {1} 是集合中另一文件的路径"
+            "{0} is left out: another file of the set has its path {1}", "{0} 被略去：其路径 {1} 是集合中另一文件的路径"
         ),
-        .changedHere: ("{0} is of the set and was changed here", "{0} 属于该集合，并在这里被改动"),
-        .notAList: ("it is no text, so no list of files", "内容不是文本，因此不是文件列表"),
+        .changedHere: ("{0} of the set was changed here", "该集合的 {0} 在这里被改动"),
+        .notAList: ("it is not a text list of files", "内容不是文本，因此不是文件列表"),
         .emptySet: ("{0} lists no file", "{0} 没有列出任何文件"),
         .setAnswered: ("{0}: the server answered {1}", "{0}：服务器回应 {1}"),
         .setLeavesServer: ("{0} leads to {1}, which is not below the first page", "{0} 指向 {1}，它不在首页之下"),
@@ -18,7 +18,7 @@ extension SentenceTable {
             "{0} is not listed whole after {1} minutes: the rest is left out", "{1} 分钟后 {0} 仍未列完：其余部分被略去"
         ),
         .tooManyGone: (
-            "{0} of {1} files are not listed any more, so none is deleted; --max-delete {0} allows it",
+            "{0} of {1} files are no longer listed, so none is deleted; --max-delete {0} allows it",
             "{1} 个文件中有 {0} 个不再列出，因此一个也不删除；可用 --max-delete {0} 允许"
         ),
         .backupAroundSet: (
@@ -70,8 +70,8 @@ extension SentenceTable {
             "{0} 与 {1} 有共同的对象：不能将前缀同步到其自身"
         ),
         .backupOfObjects: (
-            "{0} is a prefix of a bucket, whose replaced objects are not kept: versions of objects are the bucket's matter",
-            "{0} 是存储桶的前缀，被替换的对象不会保留：对象的版本由存储桶管理"
+            "{0} is a prefix of a bucket, where replaced objects are not kept: let the bucket keep versions of objects",
+            "{0} 是存储桶的前缀，被替换的对象不会保留：请让存储桶保留对象的版本"
         ),
         .longKey: (
             "{0} is left out: its key would have more than 1,024 bytes", "{0} 被略去：它的键会超过 1,024 字节"
@@ -150,7 +150,7 @@ extension SentenceTable {
         .finishOther: ("Finish or remove that one first.", "请先完成或删除它。"),
         .overwriteInSet: ("--on-conflict overwrite replaces it.", "--on-conflict overwrite 会替换它。"),
         .overwriteOrRepair: (
-            "--on-conflict overwrite replaces it with that of the source; ferry repair --changed fetches the changed bytes alone.",
+            "--on-conflict overwrite replaces it with the source's; ferry repair --changed fetches only the changed bytes.",
             "--on-conflict overwrite 会用来源的文件替换它；ferry repair --changed 只下载被改动的部分。"
         ),
         .changedAtSource: (
@@ -163,7 +163,7 @@ extension SentenceTable {
             "请取得含新链接的列表后重新运行命令；已有的内容会保留。"
         ),
         .leaveStrictAway: (
-            "Leave --strict away, or use a list with digests.", "请去掉 --strict，或使用带校验值的列表。"
+            "Omit --strict, or use a list with digests.", "请去掉 --strict，或使用带校验值的列表。"
         ),
         .keptInSet: (
             "What came is kept as {0}; correct the list if its digest is wrong, and run the command again.",
@@ -214,10 +214,10 @@ extension SentenceTable {
         "{0}: {1} unchanged, {2} stored ({3}), {4} incomplete": "{0}：{1} 个未变，{2} 个已存储（{3}），{4} 个不完整",
         "left out: {0}: a symbolic link, which is not followed": "略去：{0}：符号链接，不跟随",
         "left out: {0}: neither a file nor a directory": "略去：{0}：既不是文件也不是目录",
-        "deleted, as the source does not list it any more: {0}": "已删除，因为来源不再列出：{0}",
-        "moved to {0}, as the source does not list it any more: {1}": "已移至 {0}，因为来源不再列出：{1}",
-        "not listed by the source any more, kept here: {0}": "来源不再列出，在这里保留：{0}",
-        "kept here although the source does not list it, as it is of another source or was changed here: {0}":
+        "deleted, because the source no longer lists it: {0}": "已删除，因为来源不再列出：{0}",
+        "moved to {0}, because the source no longer lists it: {1}": "已移至 {0}，因为来源不再列出：{1}",
+        "no longer listed by the source, kept here: {0}": "来源不再列出，在这里保留：{0}",
+        "kept here although not listed, because it is from another source or was changed here: {0}":
             "来源未列出，但它属于其他来源或在这里被改动，因此保留：{0}",
         "and {0} more": "另有 {0} 个",
         "intact: {0}": "完好：{0}",
@@ -230,8 +230,8 @@ extension SentenceTable {
         "1 file intact, {0} not": "1 个文件完好，{0} 个不完好",
         "{0} files intact, {1} not": "{0} 个文件完好，{1} 个不完好",
         "{0} without a record": "{0} 个没有记录",
-        "{0} more not of the set": "另有 {0} 个不属于该集合",
-        "extra: {0}: it is not of the set": "多余：{0}：不属于该集合",
+        "{0} more not in the set": "另有 {0} 个不属于该集合",
+        "extra: {0}: it is not in the set": "多余：{0}：不属于该集合",
         "no listed file matches the pattern {0}": "列出的文件中没有一个与模式 {0} 匹配",
         "line {0}: not a JSON object": "第 {0} 行：不是 JSON 对象",
         "{0} is compared with your record in {1}": "按照您在 {1} 中的记录核对 {0}",
@@ -240,21 +240,21 @@ extension SentenceTable {
         // What a sync would do
         "fetch: {0}: it is missing here": "下载：{0}：这里没有",
         "fetch: {0}: the list has another size or digest": "下载：{0}：列表中的大小或校验值不同",
-        "fetch: {0}: it replaces a file that is not of the set": "下载：{0}：替换不属于该集合的文件",
+        "fetch: {0}: it replaces a file not from the set": "下载：{0}：替换不属于该集合的文件",
         "check: {0}: the server is asked whether it has changed": "检查：{0}：询问服务器是否已更改",
         "check: {0}: it is there without a record, and is compared": "检查：{0}：文件已在但没有记录，将进行比较",
         "keep: {0}: the list proves that it is current": "保留：{0}：列表证明其为最新",
         "keep: {0}: the list has the date and size that it had before": "保留：{0}：列表中的日期和大小与之前相同",
-        "leave: {0}: it is not of the set, which is incomplete without it": "不动：{0}：它不属于该集合，集合因此不完整",
-        "leave: {0}: it is of the set and was changed here; --on-conflict overwrite replaces it":
+        "leave: {0}: it is not from the set, and blocks a file that is": "不动：{0}：它不属于该集合，却占用了集合中文件的名称",
+        "leave: {0}: it was synced, then changed here; --on-conflict overwrite replaces it":
             "不动：{0}：它属于该集合，并在这里被改动；--on-conflict overwrite 会替换它",
-        "leave: {0}: the source does not list it any more": "不动：{0}：来源不再列出",
-        "delete: {0}: the source does not list it any more": "删除：{0}：来源不再列出",
+        "leave: {0}: the source no longer lists it": "不动：{0}：来源不再列出",
+        "delete: {0}: the source no longer lists it": "删除：{0}：来源不再列出",
         "{0}: {1} to fetch ({2}), {3} to check, {4} unchanged, {5} in the way, {6} to delete":
             "{0}：{1} 个待下载（{2}），{3} 个待检查，{4} 个未变，{5} 个被占用，{6} 个待删除",
         "store: {0}: there is no such object": "存储：{0}：没有这个对象",
         "store: {0}: it has another size": "存储：{0}：大小不同",
-        "store: {0}: it replaces an object that is not of the set": "存储：{0}：替换不属于该集合的对象",
+        "store: {0}: it replaces an object not from the set": "存储：{0}：替换不属于该集合的对象",
         "check: {0}: its date proves nothing, and its bytes are compared": "检查：{0}：日期不能证明什么，将比较其内容",
         "keep: {0}: it has the size and date that it had before": "保留：{0}：大小和日期与之前相同",
         "{0}: {1} to store ({2}), {3} to compare, {4} unchanged, {5} in the way, {6} to delete":
@@ -264,7 +264,7 @@ extension SentenceTable {
         "--backup-dir and --daemon cannot be used together": "--backup-dir 和 --daemon 不能一起使用",
         "--backup-dir goes with a directory: a bucket keeps versions of objects itself":
             "--backup-dir 用于目录：存储桶自己保留对象的版本",
-        "--staging goes with s3://… as the destination": "--staging 用于以 s3://… 为目标",
+        "--staging needs s3://… as the destination": "--staging 用于以 s3://… 为目标",
         "a set of the daemon is kept in a directory: leave out --daemon to sync into s3://":
             "守护进程的集合保存在目录中：要同步到 s3://，请去掉 --daemon",
         "{0}: ferry verify reads files of this machine; ferry sync SOURCE s3://… --dry-run compares objects with their manifest":

@@ -33,7 +33,7 @@ extension SentenceTable {
         ),
         .runAgain: ("Run it again to resume.", "重新运行即可从这里继续。"),
         .runAnew: ("Run it again, from the beginning: {0}.", "请重新运行，这会从头开始：{0}。"),
-        .giveChecksum: ("Give a --checksum, or leave --strict away.", "请提供 --checksum，或去掉 --strict。"),
+        .giveChecksum: ("Give a --checksum, or omit --strict.", "请提供 --checksum，或去掉 --strict。"),
         .keptMarked: (
             "Kept as {0}; --checksum none accepts it, another compares it.",
             "已保留为 {0}；--checksum none 按现状接受，给出另一个则重新核对。"

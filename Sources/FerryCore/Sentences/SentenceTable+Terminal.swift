@@ -16,7 +16,7 @@ extension SentenceTable {
         "-o {0}: the daemon writes to files only; use ferry get": "-o {0}：后台服务只能写入文件；请使用 ferry get",
         "ferry add takes URLs and part files, no directories": "ferry add 接受网址和部分文件，不接受目录",
         "ferry plan takes URLs and part files, no directories": "ferry plan 接受网址和部分文件，不接受目录",
-        "{0} is no time: write it like 22:30, 10pm, tomorrow 8:00, 2026-12-24 22:30, 2026-12-24T22:30:00Z or +2h":
+        "{0} is not a time: write 22:30, 10pm, tomorrow 8:00, 2026-12-24 22:30, 2026-12-24T22:30:00Z or +2h":
             "{0} 不是时间：请写成 22:30、10pm、tomorrow 8:00、2026-12-24 22:30、2026-12-24T22:30:00Z 或 +2h",
         "{0} has passed": "{0} 已经过去",
         "{0} is no setting: write NAME=VALUE": "{0} 不是设置：请写成 名称=值",
@@ -48,13 +48,13 @@ extension SentenceTable {
         "{0}: {1} holds no certificate in PEM form": "{0}：{1} 中没有 PEM 格式的证书",
         "{0}: {1} is larger than 1 MiB; SSL_CERT_FILE may name a file of any size":
             "{0}：{1} 大于 1 MiB；SSL_CERT_FILE 可以指定任意大小的文件",
-        "{0}: {1} is no cookie file in Netscape format: a line has seven fields with tabs between them":
+        "{0}: {1} is not a Netscape cookie file: a line has seven tab-separated fields":
             "{0}：{1} 不是 Netscape 格式的 Cookie 文件：每行有以制表符分隔的七个字段",
         "{0} needs a number of {1} or more": "{0} 需要 {1} 或更大的数字",
         "-j needs a number of 1 or more": "-j 需要 1 或更大的数字",
         "no URL given: give a URL, a part file, a directory, or -i LIST": "没有给出网址：请给出网址、部分文件、目录或 -i LIST",
         "a new URL goes with one part file: ferry get NAME.part NEWURL": "新网址只用于一个部分文件：ferry get NAME.part NEWURL",
-        "{0} is no part file of ferry; to go on with it: ferry get {1} URL; to read URLs from it use -i":
+        "{0} is not a part file of ferry; to continue it: ferry get {1} URL; to read URLs from it use -i":
             "{0} 不是 ferry 的部分文件；要从它继续：ferry get {1} URL；要从中读取网址请用 -i",
         "{0} is a file and not a part file; to read URLs from it use -i": "{0} 是文件而不是部分文件；要从中读取网址请用 -i",
         "there is no part file {0}": "没有部分文件 {0}",
@@ -79,11 +79,11 @@ extension SentenceTable {
             "ferry {0} 接受 {1} 的命令行，并像 ferry get 那样下载，也可以加上 ferry get 的选项。各选项的作用：",
         "there is no directory {0}; --create-dirs makes it": "没有目录 {0}；--create-dirs 会创建它",
         "there is no command {0}; to download, write ferry get URL": "没有命令 {0}；要下载请写 ferry get URL",
-        "--user and --header are for the servers of the URLs; fetch what is of others by another command":
+        "--user and --header are for the servers of the URLs; fetch from others with another command":
             "--user 和 --header 用于这些网址的服务器；其他服务器的文件请用另一条命令下载",
-        "--user: what is there of {0} is fetched over http; write NAME@{1} if the password may be sent unencrypted":
+        "--user: the files of {0} are fetched over http; write NAME@{1} if the password may be sent unencrypted":
             "--user：其中 {0} 的文件通过 http 下载；如果可以不加密地发送密码，请写 NAME@{1}",
-        "--user: nothing there is of the server that follows the last @; a name with an @ of its own is written NAME@HOST too: me@example.com@HOST":
+        "--user: no file is from the server after the last @; a name that contains @ is written NAME@HOST too: me@example.com@HOST":
             "--user：其中没有最后一个 @ 之后的服务器的文件；自身含有 @ 的名称也要写成 NAME@HOST：me@example.com@HOST",
         "--user and --header are for one server, and there are several ({0}): write --user NAME@HOST, or give the URL":
             "--user 和 --header 只用于一台服务器，而这里有多台（{0}）：请写 --user NAME@HOST，或给出网址",
@@ -143,7 +143,7 @@ extension SentenceTable {
         "line {0}: {1}": "第 {0} 行：{1}",
         "a header is written as \"Name: value\", this one has no colon": "请求头写作“名称: 值”，这里没有冒号",
         "a header is written as \"Name: value\", this one has no name": "请求头写作“名称: 值”，这里没有名称",
-        "a header's name has a character that none can have; write it as \"Name: value\"": "请求头的名称中有不允许的字符；请写作“名称: 值”",
+        "the header's name has an invalid character; write it as \"Name: value\"": "请求头的名称中有不允许的字符；请写作“名称: 值”",
         "the header {0} has a line break or another control character in its value": "请求头 {0} 的值中有换行或其他控制字符",
         "{0} is not a size: the unit is one of K, M, G, T, KB, MB, GB, TB, KiB, MiB, GiB, TiB, B":
             "{0} 不是大小：单位是 K、M、G、T、KB、MB、GB、TB、KiB、MiB、GiB、TiB、B 之一",
@@ -187,7 +187,7 @@ extension SentenceTable {
         "the file has no URL of http or https": "文件没有 http 或 https 网址",
         "the size of the file is not a number of bytes": "文件的大小不是字节数",
         "the name of the file is missing or leads out of its directory": "文件名缺失，或指向其目录之外",
-        "the digest of the file is not one of its algorithm": "文件的摘要与其算法不符",
+        "the digest of the file does not fit its algorithm": "文件的摘要与其算法不符",
         "the file has two digests of one algorithm": "文件有两个同一算法的摘要",
         "cannot be read to its end: {0}": "无法读到末尾：{0}",
         // Progress of ferry get
@@ -253,9 +253,9 @@ extension SentenceTable {
         "there is no URL in the list": "列表中没有网址", "the output cannot be written: {0}": "无法写入输出：{0}",
         "-o {0}: the descriptor is not open": "-o {0}：该描述符没有打开",
         "rate": "速度", "from standard input": "（标准输入）", "the arguments of the program cannot be read": "无法读取程序的参数",
-        "only {0} files may be open at once (ulimit -n), and {1} are needed at least":
+        "only {0} files may be open at once (ulimit -n), but at least {1} are needed":
             "最多只能同时打开 {0} 个文件（ulimit -n），至少需要 {1} 个",
-        "only {0} more threads can be started, and {1} are needed at least (ulimit -u, or the limit of the container)":
+        "only {0} more threads can be started, but at least {1} are needed (ulimit -u, or the limit of the container)":
             "最多只能再启动 {0} 个线程，至少需要 {1} 个（ulimit -u，或容器的限制）",
         // Bars
         "verifying": "正在校验",
@@ -264,19 +264,19 @@ extension SentenceTable {
         "waiting for disk space": "等待磁盘空间",
         "waiting": "等待",
         "... and {0} more": "…… 还有 {0} 个",
-        "{0} has what is no setting: {1}": "{0} 中有不是设置的名称：{1}",
+        "{0} has unknown settings: {1}": "{0} 中有未知的设置：{1}",
         "correct the name: docs/daemon.md lists all": "请更正名称：docs/daemon.md 列出了全部设置",
         "{0} before it": "前面还有 {0} 个",
         "it is the next": "下一个就是它",
-        "1 download runs, the most that may; {0}": "正在运行 1 个，已达上限；{0}",
-        "{0} downloads run, the most that may; {1}": "正在运行 {0} 个，已达上限；{1}",
-        "{0}; it has failed, and is tried again with: {1}": "{0}；它已失败，要重试：{1}",
+        "1 download runs, the maximum; {0}": "正在运行 1 个，已达上限；{0}",
+        "{0} downloads run, the maximum; {1}": "正在运行 {0} 个，已达上限；{1}",
+        "{0}; it has failed; to try it again: {1}": "{0}；它已失败，要重试：{1}",
         "without --delete-files it leaves the list, and the file stays": "不加 --delete-files 则只移出列表，文件保留",
         "{0}: too little": "{0}：不足",
         "-: to write to standard output, use -o -; to read URLs from standard input, -i -":
             "-：要写到标准输出，请用 -o -；要从标准输入读取网址，请用 -i -",
         "-O-: to write to standard output, use -o -": "-O-：要写到标准输出，请用 -o -",
-        "it has bytes that no text has, so it is not a list": "其中有文本不会有的字节，因此不是列表",
+        "its bytes are not text, so it is not a list": "其中有文本不会有的字节，因此不是列表",
         "go on with a link of that file: {0}, then {1}": "用该文件的链接继续：{0}，然后 {1}",
         "to trust it, if it is the server's own: {0}, then {1}": "如果确实是该服务器的证书，要信任它：{0}，然后 {1}",
         "{0} ({1} times)": "{0}（{1} 次）",
@@ -381,12 +381,12 @@ extension SentenceTable {
         "does not run; ferry add starts it": "没有运行；ferry add 可启动它",
         "none: the daemon may write wherever its user may": "无：后台服务可以写入其用户能写入的任何位置",
         "the daemon may write only below {0}": "后台服务只能写入 {0} 之下",
-        "{0}; this kernel does not keep it from {1}": "{0}；此内核无法阻止{1}",
+        "{0}; this kernel cannot prevent {1}": "{0}；此内核无法阻止{1}",
         "cutting files short elsewhere": "截短其他位置的文件",
         "controlling devices": "控制设备",
         "sending signals to other processes": "向其他进程发送信号",
         "{0}, {1}": "{0}、{1}",
-        "use Linux 6.12 or newer to have that held too": "使用 Linux 6.12 或更新版本即可一并阻止",
+        "use Linux 6.12 or newer to prevent that too": "使用 Linux 6.12 或更新版本即可一并阻止",
         "correct the variable, or unset it": "请改正该变量，或取消设置",
         "none": "无",
         "from {0}": "来自 {0}",

@@ -10,7 +10,7 @@ package enum HeaderLine {
         let nameText = text[..<colon].trimmedText
         guard !nameText.isEmpty else { throw TextError("a header is written as \"Name: value\", this one has no name") }
         guard nameText.utf8.allSatisfy(ASCII.isToken), let name = HTTPField.Name(nameText) else {
-            throw TextError("a header's name has a character that none can have; write it as \"Name: value\"")
+            throw TextError("the header's name has an invalid character; write it as \"Name: value\"")
         }
         let bytes = Array(text[text.utf8.index(after: colon)...].utf8)
         let value = ASCII.trimmed(bytes[...])

@@ -89,7 +89,7 @@ package struct Metalink: Sendable, Hashable {
         for hash in hashes {
             guard let algorithm = algorithm(hash) else { continue }
             guard let checksum = Checksum(algorithm: algorithm, bytes: digest(hash)) else {
-                throw TextError("the digest of the file is not one of its algorithm", line: hash.line)
+                throw TextError("the digest of the file does not fit its algorithm", line: hash.line)
             }
             if let best = strongest, best.algorithm.strength >= algorithm.strength {
                 guard best.algorithm != algorithm || best == checksum else {

@@ -13,12 +13,11 @@ package import SystemPackage
 package struct FileError: Error, Sendable, Hashable {
     /// The operation; its raw value follows "cannot" in messages.
     package enum Operation: String, Sendable, Hashable {
-        case open, create, read, write, sync, truncate, lock, link, rename, remove, list
+        case open, create, read, write, sync, truncate, lock, link, rename, remove, list, inspect
         case allocate = "reserve space for"
-        case inspect = "look at"
         case makeDirectory = "make the directory"
         case syncDirectory = "sync the directory"
-        case measureSpace = "ask for the free space of"
+        case measureSpace = "measure the free space of"
         case setMode = "set the permissions of"
         case setTime = "set the time of"
         case setAttribute = "set an attribute of"

@@ -25,7 +25,7 @@ enum FleetPlanner {
         let prefix = try UploadTarget.prefix(into)
         guard prefix != nil || FleetBatch.isPlace(into) else {
             throw UsageError(
-                "--into \(TextError.quote(into)): write an absolute path without . and .., it is used on every worker")
+                "--into \(TextError.quote(into)): write an absolute path without . and .., for every worker")
         }
         guard partRows.contains(arguments.partRows), arguments.partRows % FleetSchema.leaseRows == 0 else {
             throw UsageError("--part-rows needs a multiple of 500, at most 1000000000")
@@ -76,7 +76,7 @@ enum FleetPlanner {
         let isAddress = text.utf8.contains(UInt8(ascii: ":"))
         guard let url = try? DownloadURL("http://\(isAddress ? "[\(text)]" : text)/"), url.path == "/",
             url.query == nil, url.port == 80, url.credentials == nil
-        else { throw UsageError("\(TextError.quote(text)) is no name of a host") }
+        else { throw UsageError("\(TextError.quote(text)) is not a host name") }
         return FleetRow.host(of: url)
     }
 

@@ -35,7 +35,7 @@ package enum FleetProgram {
             let ran = try await store.migrate()
             let report = WorkerReport(console: console)
             if ran.isEmpty {
-                report.message("the fleet's tables are there already")
+                report.message("the fleet's tables already exist")
             } else {
                 report.message("the fleet's tables are made: \(ran.joined(separator: ", "))")
             }

@@ -28,7 +28,7 @@ package struct DatabaseError: Error, Sendable, Hashable {
     }
 
     /// A row with invalid values, because other programs may write to the database.
-    static let unusable = DatabaseError("the database holds a row that ferry has not written")
+    static let unusable = DatabaseError("the database has a row that ferry did not write")
 
     /// Classes 08 (connection), 40 (rollback), 53 (resources), 57P (shutting down or starting) and 58 (system error, such as the
     /// disk), a standby that has not been promoted, and time-outs.

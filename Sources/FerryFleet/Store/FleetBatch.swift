@@ -61,7 +61,7 @@ package struct FleetBatch: Sendable, Hashable {
 
     package static func name(_ text: String) throws(UsageError) -> String {
         guard isName(text) else {
-            throw UsageError("--batch \(TextError.quote(text)): write small letters, digits, - . _, at most 64")
+            throw UsageError("--batch \(TextError.quote(text)): write a-z, digits, - . _, at most 64")
         }
         return text
     }

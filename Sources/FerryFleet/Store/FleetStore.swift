@@ -33,7 +33,7 @@ package struct FleetStore: Sendable {
     static func checkIsKnown(_ migrations: [String]) throws(DatabaseError) {
         let known = FleetSchema.migrations.map(\.name)
         guard migrations.allSatisfy(known.contains) else {
-            throw DatabaseError("the fleet's tables are of a newer version of ferry: use that one, on every worker")
+            throw DatabaseError("the fleet's tables are from a newer version of ferry: use it on every worker")
         }
     }
 

@@ -117,7 +117,7 @@ actor FleetWorker {
         isStopping = true
         counts.interruption = code
         willLeave(code)
-        report.message("stopping; the same command goes on with what this worker holds")
+        report.message("stopping; the same command resumes this worker's rows")
         changed.notify()
         beatWanted.notify()
         await manager.shutdown()
@@ -724,7 +724,7 @@ extension FleetWorker {
         let isFenced = machine.isFenced(at: now)
         if isFenced, !isPausedByFence, !downloads.isEmpty {
             isPausedByFence = true
-            report.message("the database has been away for as long as the leases last: everything waits")
+            report.message("the database was unreachable until the leases ended: everything waits")
             try? await manager.pauseAll()
         } else if !isFenced, isPausedByFence {
             isPausedByFence = false

@@ -102,7 +102,7 @@ package struct ListReader: Sendable {
                 } else {
                     // A picture or a program would be reported as thousands of unusable lines.
                     guard offset != bytes.count || !bytes.contains(0) else {
-                        throw UsageError("it has bytes that no text has, so it is not a list")
+                        throw UsageError("its bytes are not text, so it is not a list")
                     }
                     content = .document([])
                     if isRead { lines.finish() } else { lines.append(bytes) }

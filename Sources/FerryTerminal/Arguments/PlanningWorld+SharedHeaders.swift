@@ -18,7 +18,7 @@ extension PlanningWorld {
             throw UsageError("--header: what may be a secret needs --header-server, the only server that it is sent to")
         }
         if home != nil, fields.secrets.isEmpty {
-            throw UsageError("--header-server is for a --header that may be a secret, and there is none")
+            throw UsageError("--header-server needs a --header that may be secret")
         }
         for name in Set(fields.map(\.name)) {
             let servers = name.isSecret ? [home].compactMap(\.self) : []

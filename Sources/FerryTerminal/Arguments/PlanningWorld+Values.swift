@@ -55,8 +55,8 @@ extension PlanningWorld {
         let jar = CookieJar(netscapeFile: try read(path, what: "cookie file"))
         guard jar.count > 0 || jar.skippedLines.isEmpty else {
             throw UsageError(
-                "\(option): \(path) is no cookie file in Netscape format: "
-                    + "a line has seven fields with tabs between them")
+                "\(option): \(path) is not a Netscape cookie file: "
+                    + "a line has seven tab-separated fields")
         }
         return jar
     }

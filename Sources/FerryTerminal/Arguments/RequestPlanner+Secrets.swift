@@ -20,7 +20,7 @@ extension RequestPlanner {
             }
             guard areAllNamed else {
                 throw UsageError(
-                    "--user and --header are for the servers of the URLs; fetch what is of others by another command")
+                    "--user and --header are for the servers of the URLs; fetch from others with another command")
             }
             return try grant(items, word, to: named, partsOf: nil)
         }
@@ -38,12 +38,12 @@ extension RequestPlanner {
         let plain = Origin(scheme: .http, host: server.host, port: server.port == 443 ? 80 : server.port)
         if server.scheme == .https, items.contains(where: { origins(of: $0).contains(plain) }) {
             throw UsageError(
-                "--user: what is there of \(server.host) is fetched over http; "
+                "--user: the files of \(server.host) are fetched over http; "
                     + "write NAME@\(plain) if the password may be sent unencrypted")
         }
         throw UsageError(
-            "--user: nothing there is of the server that follows the last @; "
-                + "a name with an @ of its own is written NAME@HOST too: me@example.com@HOST")
+            "--user: no file is from the server after the last @; "
+                + "a name that contains @ is written NAME@HOST too: me@example.com@HOST")
     }
 
     /// Grants the secrets to the only server. Prompts the user first if the server is named by part files or documents,

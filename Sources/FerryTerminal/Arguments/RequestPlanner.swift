@@ -110,7 +110,7 @@ struct RequestPlanner: Sendable {
             case .file where files.items.contains(where: { $0.utf8.contains("://") }): return .part(item)
             case .file:
                 throw UsageError(
-                    "\(item) is no part file of ferry; to go on with it: ferry get \(ShellWord.quote(item)) URL; "
+                    "\(item) is not a part file of ferry; to continue it: ferry get \(ShellWord.quote(item)) URL; "
                         + "to read URLs from it use -i")
             case .stream: throw UsageError("\(item) is a file and not a part file; to read URLs from it use -i")
             case .missing where isPart: throw UsageError("there is no part file \(item)")
@@ -144,12 +144,12 @@ struct RequestPlanner: Sendable {
     /// Checks the options that are valid for a single file only.
     private func checkSingles(_ targets: [Target]) throws(UsageError) {
         let urls = targets.count { if case .url = $0 { true } else { false } }
-        if files.only != nil, files.retryFrom == nil { throw UsageError("--only goes with --retry-from") }
+        if files.only != nil, files.retryFrom == nil { throw UsageError("--only needs --retry-from") }
         if files.shard != nil, files.lists.isEmpty, files.retryFrom == nil {
             throw UsageError("--shard divides a list; give -i LIST")
         }
         if files.trustList, files.lists.isEmpty, files.retryFrom == nil {
-            throw UsageError("--trust-list goes with -i LIST or --retry-from FILE")
+            throw UsageError("--trust-list needs -i LIST or --retry-from FILE")
         }
         if files.dedup, let option = files.output != nil ? "-o" : trust.onConflict != nil ? "--on-conflict" : nil {
             throw UsageError("--dedup and \(option) cannot be used together")

@@ -13,14 +13,14 @@ package struct UploadTarget: Sendable, Hashable {
     init?(of files: FileOptions, _ world: PlanningWorld) throws(UsageError) {
         let isExact = files.output.map(Self.isObject) ?? false
         guard let text = isExact ? files.output : files.directory, Self.isObject(text) else {
-            guard files.staging == nil else { throw UsageError("--staging goes with -d s3://… and -o s3://…") }
+            guard files.staging == nil else { throw UsageError("--staging needs -d s3://… or -o s3://…") }
             return nil
         }
         if !isExact, files.output != nil { throw UsageError("-o and -d s3://… cannot be used together") }
         if isExact, files.directory != nil { throw UsageError("-o s3://… and -d cannot be used together") }
         let url = try Self.place(text)
         if isExact, url.path.utf8.last == UInt8(ascii: "/") {
-            throw UsageError("-o \(text) names no object; -d puts files below a prefix")
+            throw UsageError("-o \(text) is not an object; -d adds files to a prefix")
         }
         object = isExact ? url : Self.prefix(url)
         staging = world.absolute(files.staging ?? StateDirectory.staging(world.environment))
@@ -39,7 +39,7 @@ package struct UploadTarget: Sendable, Hashable {
         let url: DownloadURL
         do throws(DownloadError) { url = try DownloadURL(text) } catch { throw UsageError(error.reason) }
         guard url.query == nil, !url.path.utf8.hasPrefix("//") else {
-            throw UsageError("\(text) names no place for objects")
+            throw UsageError("\(text) is not a bucket or prefix")
         }
         return url
     }
@@ -57,7 +57,7 @@ package struct UploadTarget: Sendable, Hashable {
         let names = name == nil && parts.last?.isEmpty == true ? parts.dropLast() : parts[...]
         guard object.path.utf8.last == UInt8(ascii: "/"), !names.isEmpty,
             names.allSatisfy({ !$0.isEmpty && !$0.hasSameBytes(as: ".") && !$0.hasSameBytes(as: "..") })
-        else { throw UsageError("\(TextError.quote(path)) is no name below \(object.text)") }
+        else { throw UsageError("\(TextError.quote(path)) is not a name below \(object.text)") }
         let whole = object.appendingKey(names.joined(separator: "/"))
         return name == nil ? whole.appendingKey("/") : whole
     }

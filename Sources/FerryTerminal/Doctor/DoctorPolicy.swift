@@ -80,7 +80,7 @@ package enum DoctorPolicy {
         guard let error else {
             if unknown.isEmpty { return DoctorCheck("settings", .ok, .words(path)) }
             return DoctorCheck(
-                "settings", .warning, "\(path) has what is no setting: \(unknown.joined(separator: ", "))",
+                "settings", .warning, "\(path) has unknown settings: \(unknown.joined(separator: ", "))",
                 advice: "correct the name: docs/daemon.md lists all")
         }
         return DoctorCheck("settings", .problem, error.reason, advice: error.suggestionPhrase.map { .phrase($0) })
@@ -145,8 +145,8 @@ package enum DoctorPolicy {
         }
         let all = gaps.dropFirst().reduce(gaps[0]) { "\($0), \($1)" }
         return DoctorCheck(
-            "confinement", .warning, "\(text); this kernel does not keep it from \(all)",
-            advice: "use Linux 6.12 or newer to have that held too")
+            "confinement", .warning, "\(text); this kernel cannot prevent \(all)",
+            advice: "use Linux 6.12 or newer to prevent that too")
     }
 
     /// Checks the proxy variables of the environment.

@@ -23,7 +23,7 @@ package enum OpenFileLimit {
     /// Returns the message if the limit is too low for any run; `nil` if it suffices.
     package static func shortage(_ limit: Int?) -> Reason? {
         guard let limit, limit < least else { return nil }
-        return "only \(limit) files may be open at once (ulimit -n), and \(least) are needed at least"
+        return "only \(limit) files may be open at once (ulimit -n), but at least \(least) are needed"
     }
 
     /// Raises the soft limit to the hard one, at most 65,536. A failure is ignored.

@@ -10,7 +10,7 @@ package enum ThreadLimit {
         let (found, least) = ThreadCount.found(isService: isService)
         guard found < least else { return nil }
         return """
-            only \(found) more threads can be started, and \(least) are needed at least (ulimit -u, or the limit of the \
+            only \(found) more threads can be started, but at least \(least) are needed (ulimit -u, or the limit of the \
             container)
             """
     }

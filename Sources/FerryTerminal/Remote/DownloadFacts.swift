@@ -117,8 +117,8 @@ package enum DownloadFacts {
         let before: Reason = queue.before == 0 ? "it is the next" : "\(queue.before) before it"
         if queue.running < queue.limit { return before }
         return queue.running == 1
-            ? "1 download runs, the most that may; \(before)"
-            : "\(queue.running) downloads run, the most that may; \(before)"
+            ? "1 download runs, the maximum; \(before)"
+            : "\(queue.running) downloads run, the maximum; \(before)"
     }
 
     static func priority(_ priority: DownloadPriority) -> String {

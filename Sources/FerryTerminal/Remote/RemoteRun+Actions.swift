@@ -148,7 +148,7 @@ extension RemoteRun {
     private static func change(_ line: String, of download: ListedDownload) -> String {
         guard case .failed = download.status.state else { return line }
         let resume = DownloadTable.command("resume", download)
-        return ("\(line); it has failed, and is tried again with: \(resume)" as Reason).local
+        return ("\(line); it has failed; to try it again: \(resume)" as Reason).local
     }
 
     /// The line of a moved download: one of another priority than the usual stays among those of its own.

@@ -28,7 +28,7 @@ package enum TimeWord {
         }
         guard let date = day(text, zone: zone) else {
             throw UsageError(
-                "\(text) is no time: write it like 22:30, 10pm, tomorrow 8:00, 2026-12-24 22:30, 2026-12-24T22:30:00Z or +2h"
+                "\(text) is not a time: write 22:30, 10pm, tomorrow 8:00, 2026-12-24 22:30, 2026-12-24T22:30:00Z or +2h"
             )
         }
         guard date > now else { throw UsageError("\(text) has passed") }

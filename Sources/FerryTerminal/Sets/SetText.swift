@@ -59,9 +59,9 @@ package enum SyncText {
         for path in report.deleted.prefix(isVerbose ? .max : mostPaths) {
             let text: Reason =
                 if let backup {
-                    "moved to \(Paths.join(backup, path)), as the source does not list it any more: \(path)"
+                    "moved to \(Paths.join(backup, path)), because the source no longer lists it: \(path)"
                 } else {
-                    "deleted, as the source does not list it any more: \(path)"
+                    "deleted, because the source no longer lists it: \(path)"
                 }
             lines.append(text.shown)
         }
@@ -70,8 +70,8 @@ package enum SyncText {
         for path in report.gone.prefix(isVerbose ? .max : mostPaths) {
             let text: Reason =
                 isOther
-                ? "kept here although the source does not list it, as it is of another source or was changed here: \(path)"
-                : "not listed by the source any more, kept here: \(path)"
+                ? "kept here although not listed, because it is from another source or was changed here: \(path)"
+                : "no longer listed by the source, kept here: \(path)"
             lines.append(text.shown)
         }
         for file in report.renamed.prefix(isVerbose ? .max : mostPaths) {
@@ -100,23 +100,23 @@ package enum PreviewText {
             switch (file.action, file.cause) {
             case (.fetch, .changed) where isOfDirectory: "store: \(name): it has another size"
             case (.fetch, .replaced) where isOfDirectory:
-                "store: \(name): it replaces an object that is not of the set"
+                "store: \(name): it replaces an object not from the set"
             case (.fetch, _) where isOfDirectory: "store: \(name): there is no such object"
             case (.check, .unproven) where isOfDirectory:
                 "check: \(name): its date proves nothing, and its bytes are compared"
             case (.keep, _) where isOfDirectory: "keep: \(name): it has the size and date that it had before"
             case (.fetch, .changed): "fetch: \(name): the list has another size or digest"
-            case (.fetch, .replaced): "fetch: \(name): it replaces a file that is not of the set"
+            case (.fetch, .replaced): "fetch: \(name): it replaces a file not from the set"
             case (.fetch, _): "fetch: \(name): it is missing here"
             case (.check, .unrecorded): "check: \(name): it is there without a record, and is compared"
             case (.check, _): "check: \(name): the server is asked whether it has changed"
             case (.keep, .listed): "keep: \(name): the list has the date and size that it had before"
             case (.keep, _): "keep: \(name): the list proves that it is current"
             case (.leave, .changedHere):
-                "leave: \(name): it is of the set and was changed here; --on-conflict overwrite replaces it"
-            case (.leave, .gone): "leave: \(name): the source does not list it any more"
-            case (.leave, _): "leave: \(name): it is not of the set, which is incomplete without it"
-            case (.delete, _): "delete: \(name): the source does not list it any more"
+                "leave: \(name): it was synced, then changed here; --on-conflict overwrite replaces it"
+            case (.leave, .gone): "leave: \(name): the source no longer lists it"
+            case (.leave, _): "leave: \(name): it is not from the set, and blocks a file that is"
+            case (.delete, _): "delete: \(name): the source no longer lists it"
             }
         return text.local
     }
@@ -150,7 +150,7 @@ package enum VerifyText {
             case .changed:
                 "changed: \(file.path): \(ByteText.size(file.damagedBytes)) of \(ByteText.size(total)) are in pieces that differ, and it was written after it was downloaded"
             case .missing: "missing: \(file.path)"
-            case .extra: "extra: \(file.path): it is not of the set"
+            case .extra: "extra: \(file.path): it is not in the set"
             case .unknown: "unknown: \(file.path): there is no record of its digest"
             case .unreadable(let error): "unreadable: \(file.path): \(error.reason)"
             }
@@ -200,7 +200,7 @@ final class VerifySum: Sendable {
         let others = counts.values.reduce(0, +) - intact - extra - unknown
         let text: Reason = intact == 1 ? "1 file intact, \(others) not" : "\(intact) files intact, \(others) not"
         let parts: [Reason?] = [
-            text, unknown > 0 ? "\(unknown) without a record" : nil, extra > 0 ? "\(extra) more not of the set" : nil,
+            text, unknown > 0 ? "\(unknown) without a record" : nil, extra > 0 ? "\(extra) more not in the set" : nil,
         ]
         return parts.compactMap { $0?.shown }.joined(separator: Language.current.text(of: (", ", "，")))
     }

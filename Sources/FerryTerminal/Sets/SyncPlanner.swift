@@ -52,7 +52,7 @@ struct SyncPlanner: Sendable {
     /// Returns the location of the set, with absolute paths.
     func destination(_ arguments: SyncArguments) throws(UsageError) -> SyncDestination {
         guard let prefix = try UploadTarget.prefix(arguments.destination) else {
-            guard arguments.staging == nil else { throw UsageError("--staging goes with s3://… as the destination") }
+            guard arguments.staging == nil else { throw UsageError("--staging needs s3://… as the destination") }
             return .directory(OwnProgram.absolute(arguments.destination))
         }
         if arguments.backupDir != nil {

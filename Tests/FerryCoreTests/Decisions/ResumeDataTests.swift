@@ -91,7 +91,7 @@ struct ResumeDataTests {
             (#"{"format":"ferry-resume-data","version":1}"#, "the resume data is damaged: its seal does not fit"),
             (
                 #"{"format":"ferry-resume-data","version":2,"anything":{}}"#,
-                "the resume data is of a newer version of Ferry (format 2, this one reads up to 1)"
+                "the resume data is from a newer Ferry (format 2, this one reads up to 1)"
             ),
             (
                 #"{"format":"ferry-resume-data","version":1.5}"#,

@@ -111,7 +111,7 @@ struct TransferMachineCutTests {
         _ = run.cutShort()
         #expect(first == [false, true] && second == [true])
         guard case .fail(let error)? = run.machine.tick(at: run.now).last else { throw Unexpected() }
-        #expect(error.code == .network && error.message.contains("does not have the digest"))
+        #expect(error.code == .network && error.message.contains("do not match the digest"))
     }
 
     @Test("TransferMachine: what an output has stays, and the next body goes on behind it")

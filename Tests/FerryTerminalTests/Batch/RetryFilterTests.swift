@@ -125,6 +125,6 @@ import Testing
                 $0.files.retryFrom = nil
                 $0.files.only = "refused"
                 $0.files.lists = ["l"]
-            } == "--only goes with --retry-from")
+            } == "--only needs --retry-from")
     }
 }

@@ -150,7 +150,7 @@ import Testing
     func place() {
         var detail = DownloadDetail(ListedDownload.sample("a", .waiting(.slot)))
         detail.queue = .init(before: 12, running: 4, limit: 4)
-        let running = "state:       queued; 4 downloads run, the most that may; 12 before it"
+        let running = "state:       queued; 4 downloads run, the maximum; 12 before it"
         #expect(DownloadFacts.lines(detail, events: []).contains(running))
         detail.queue = .init(before: 0, running: 1, limit: 3)
         #expect(DownloadFacts.lines(detail, events: []).contains("state:       queued; it is the next"))

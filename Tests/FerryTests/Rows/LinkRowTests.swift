@@ -137,7 +137,7 @@ struct LinkRowTests {
             let outcome = try await shop.get("/link", engine: shop.engine(), { _ in }, { $0.maxConnections = 1 })
             try shop.expect(outcome.file.path, is: resource)
             #expect(outcome.restartReason == nil)
-            #expect(outcome.says("going through the original link again"))
+            #expect(outcome.says("requesting the original link again"))
             // Only the bodies of refusals are received besides the file.
             #expect(shop.server.bodyBytes() < resource.size + 1000)
         }

@@ -138,7 +138,7 @@ struct PreparationTests {
             try $0.journal(claims: [[0, 300]]) { $0.publishing = announced }
         },
         .init(
-            "an announced file that is gone", "fresh", leaves: [], notes: ["publishing was cut", "is gone"]
+            "an announced file that is gone", "fresh", leaves: [], notes: ["publishing stopped", "is gone"]
         ) {
             try $0.journal { $0.publishing = .init(name: "f", device: 1, inode: 1, length: 300) }
         },
