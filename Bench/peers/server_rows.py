@@ -77,7 +77,7 @@ def told_secret(trial):
 
 
 ROWS = [
-    Row("A1", "ignores Range: 200 with the whole", target("ranges=ignore"), held()),
+    Row("A1", "ignores Range: 200, whole file", target("ranges=ignore"), held()),
     Row("A2", "ignores Range on every second connection", target("norange", "ranged", "every=2", version=LARGE),
         right=(LARGE,), wanted=SEVERAL, server=SLOW),
     Row("A3", "206 that starts 64 KiB after the requested offset, as it says", target("shift=65536", "ranged"), held()),

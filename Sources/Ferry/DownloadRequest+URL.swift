@@ -61,7 +61,7 @@ extension URL {
 
     /// The path of a URL that must be a file URL.
     package var requiredPath: String {
-        precondition(isFileURL, "a directory's URL must be that of a file")
+        precondition(isFileURL, "a directory's URL must be a file URL")
         return plainPath
     }
 

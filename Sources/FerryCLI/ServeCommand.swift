@@ -26,13 +26,13 @@ struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
         abstract:
-            "Hold the downloads of all programs of this user: a Unix socket for commands and apps, a page on loopback.",
+            "Run the downloads of all programs of this user: a Unix socket for commands and apps, a page on loopback.",
         discussion: """
             It runs until SIGINT or SIGTERM, then syncs what was received and exits; the next start resumes the downloads. \
             ferry service install lets systemd run it.
 
-            Settings are read from FILE, from the environment (FERRY_PORT, FERRY_RATE_LIMIT, …) and from these options, \
-            the later ones first; a changed file counts at once.
+            Settings are read from FILE, from the environment (FERRY_PORT, FERRY_RATE_LIMIT, …) and from these options; \
+            later ones win. A changed file takes effect at once.
             """)
 
     @Option(

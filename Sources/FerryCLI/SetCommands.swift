@@ -45,8 +45,8 @@ struct VerifyCommand: ParsableCommand {
         commandName: "verify",
         abstract: "Compare downloaded files with the digests that were recorded with them.",
         discussion: """
-            Of a directory, every file in the manifest of ferry sync. Of a file, the digests of ferry sync, or of ferry \
-            get --record-digests. A damaged file differs although nobody has written it; a changed one was written later. \
+            For a directory: every file in the manifest of ferry sync. For a file: the digests of ferry sync or ferry get \
+            --record-digests. A damaged file differs although nothing has written to it; a changed one was written later. \
             The exit code is 7 if a file is damaged, changed or missing.
             """)
 

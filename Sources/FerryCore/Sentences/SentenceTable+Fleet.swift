@@ -96,14 +96,14 @@ extension SentenceTable {
         "Make the fleet's tables in the database, or bring them up to date.": "在数据库中建立或更新机群的数据表。",
         "Store a list in the database as a batch.": "把列表作为一个批次存入数据库。",
         "Show the numbers of each batch.": "显示每个批次的数目。",
-        "Write the ends of all files as JSON, one per line.": "以 JSON 输出所有文件的结果，每行一个。",
-        "Show the workers, and for how long nothing was heard of each.": "显示各工作进程，以及多久没有其消息。",
+        "Write the results as JSON, one file per line.": "以 JSON 输出所有文件的结果，每行一个。",
+        "Show the workers, and how long each has been silent.": "显示各工作进程，以及多久没有其消息。",
         "Exit with 0 although files have failed; the results say which.": "即使有文件失败也以 0 退出；结果会说明是哪些。",
         "Set the budget of a host for the whole fleet.": "为整个机群设置主机的限额。",
         "Request failed files again.": "再次请求失败的文件。",
         "Start no more files; running ones end.": "不再开始新文件；进行中的会完成。",
         "Go on after pause or drain.": "在 pause 或 drain 之后继续。",
-        "Give workers no more rows; those that they hold are fetched.": "不再分配新的行；已分配的会下载完。",
+        "Give workers no more rows; the rows they hold are fetched.": "不再分配新的行；已分配的会下载完。",
         "Remove a batch with its rows and results from the database, not its files.": "从数据库删除批次及其行和结果，不删除文件。",
         "The PostgreSQL database, as postgres://USER@HOST/NAME; passwords also from PGPASSWORD or .pgpass.":
             "PostgreSQL 数据库，写作 postgres://USER@HOST/NAME；密码也可来自 PGPASSWORD 或 .pgpass。",
@@ -117,10 +117,10 @@ extension SentenceTable {
         "Only files that are not complete.": "只输出未完成的文件。",
         "Only failures for these reasons or HTTP statuses, as in timeout,503.": "只针对这些原因或 HTTP 状态码的失败，如 timeout,503。",
         "The batch to remove.": "要删除的批次。", "The batch.": "批次。",
-        "All batches whose rows have ended, the last of them so long ago: 30d, 12h.":
+        "All batches whose last row ended at least this long ago: 30d, 12h.":
             "所有行都已结束、且最后一行结束已有这么久的全部批次：30d、12h。",
         "Its priority, from -1000 to 1000.": "其优先级，从 -1000 到 1000。",
-        "Let rows of a batch be taken before or after those of others.": "让某批次的行先于或后于其他批次被领取。",
+        "Let workers take rows of a batch before or after others.": "让某批次的行先于或后于其他批次被领取。",
         "Workers take rows of batches of higher priority first; -1000 to 1000.":
             "工作进程先领取优先级较高的批次的行；-1000 到 1000。",
         "A host, a domain with all hosts in it, or '*' for each host without a budget of its own.":
@@ -130,11 +130,11 @@ extension SentenceTable {
         "Remove the budget.": "取消限额。",
         "Download the rows of a fleet's lists; see ferry fleet.": "下载机群列表中的行；见 ferry fleet。",
         """
-        Takes leases of 500 rows, and reports each file to the database. While the database is away, what is leased goes on. \
-        After a kill the same command goes on with the half files of this machine; on a shared directory another worker does \
-        when the lease has ended.
+        Takes leases of 500 rows, and reports each file to the database. While the database is unreachable, leased rows \
+        continue. After a kill the same command resumes this machine's partial files; in a shared directory another worker \
+        does once the lease has ended.
         """:
-            "每次租用 500 行，并把每个文件的结果报告给数据库。数据库离线时，已租用的继续下载。进程被终止后，同一命令会继续本机未完成的文件；"
+            "每次租用 500 行，并把每个文件的结果报告给数据库。数据库无法访问时，已租用的继续下载。进程被终止后，同一命令会继续本机未完成的文件；"
             + "在共享目录中，租约结束后由其他机器继续。",
         "End when no row of any batch is left.": "所有批次都没有剩余的行时结束。",
         "The directory of this worker's list and identity (default: one for each database).":

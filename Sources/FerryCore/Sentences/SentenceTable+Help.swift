@@ -67,14 +67,14 @@ extension SentenceTable {
             "只要在此时间内更改过的文件，如 7d（如果列表说明其日期）。",
         "Only files that were changed before this time, as 7d, if the list states their date.":
             "只要在此时间之前更改的文件，如 7d（如果列表说明其日期）。",
-        "Take a file for unchanged, and do not ask its server, if the list has the date and size that it had before.":
+        "Treat a file as unchanged, without a request, if the list has the same date and size as before.":
             "如果列表中的日期和大小与之前相同，就认为文件未变，不询问其服务器。",
-        "Delete files of the set that the source does not list any more, if they are unchanged here.":
+        "Delete files of the set that the source no longer lists, if they are unchanged here.":
             "删除来源不再列出的文件，前提是它们在这里没有改动。",
         "Compare downloaded files with the digests that were recorded with them.": "将已下载的文件与随之记录的校验值比较。",
         """
-        Of a directory, every file in the manifest of ferry sync. Of a file, the digests of ferry sync, or of ferry get \
-        --record-digests. A damaged file differs although nobody has written it; a changed one was written later. The \
+        For a directory: every file in the manifest of ferry sync. For a file: the digests of ferry sync or ferry get \
+        --record-digests. A damaged file differs although nothing has written to it; a changed one was written later. The \
         exit code is 7 if a file is damaged, changed or missing.
         """:
             """
@@ -123,13 +123,13 @@ extension SentenceTable {
         "usage: invalid option, URL, list or directory": "用法：选项、网址、列表或目录无效",
         "network: no connection to the server, or too many failures": "网络：无法连接服务器，或失败次数过多",
         "refused by the server, or by an option (--max-size, --strict)": "被服务器或选项（--max-size、--strict）拒绝",
-        "the link is dead or needs credentials; the command to go on is printed":
+        "the link is dead or needs credentials; the resume command is printed":
             "链接失效或需要凭据；会显示用于继续的命令",
         "the file on the server has changed": "服务器上的文件已更改",
         "the checksum does not match": "校验和不符",
         "disk: full, failing, or not writable": "磁盘：已满、出错或不可写",
         """
-        conflict: name or download in use, wrong state, or watched one cancelled
+        conflict: name or download in use, wrong state, cancelled while watched
         """: "冲突：文件名或下载正在使用、当前状态不允许该操作，或所观察的下载被取消",
         "the server's certificate is not trusted": "服务器的证书不受信任",
         "the daemon is not running, cannot be started, or has another version": "后台服务没有运行、无法启动或版本不同",
@@ -347,15 +347,15 @@ extension SentenceTable {
         "How long it keeps a file after its last use (default: 30d).": "文件在最后一次使用后保留多久（默认：30d）。",
         "An origin whose pages may use that interface, for example http://127.0.0.1:8080 (repeatable).":
             "其网页可以使用该接口的来源，例如 http://127.0.0.1:8080（可重复）。",
-        "Hold the downloads of all programs of this user: a Unix socket for commands and apps, a page on loopback.":
+        "Run the downloads of all programs of this user: a Unix socket for commands and apps, a page on loopback.":
             "为所有程序管理下载：供命令和应用使用的 Unix 套接字，以及环回地址上的网页。",
         """
         It runs until SIGINT or SIGTERM, then syncs what was received and exits; the next start resumes the downloads. \
         ferry service install lets systemd run it.
         """: "运行到收到 SIGINT 或 SIGTERM，然后同步已收到的数据并退出；下次启动时继续下载。ferry service install 让 systemd 运行它。",
         """
-        Settings are read from FILE, from the environment (FERRY_PORT, FERRY_RATE_LIMIT, …) and from these options, the \
-        later ones first; a changed file counts at once.
+        Settings are read from FILE, from the environment (FERRY_PORT, FERRY_RATE_LIMIT, …) and from these options; \
+        later ones win. A changed file takes effect at once.
         """: "设置依次来自 FILE、环境变量（FERRY_PORT、FERRY_RATE_LIMIT 等）和这些选项，后者优先；文件更改后立即生效。",
         "The port on 127.0.0.1 and ::1; 0 is any that is free (default: 3377).":
             "127.0.0.1 和 ::1 上的端口；0 表示任一空闲端口（默认：3377）。",

@@ -142,7 +142,7 @@ extension SentenceTable {
         .noRangesAnd: ("the server sends no ranges, and {0}", "服务器不支持范围请求，且{0}"),
         .noRangesNoValidator: ("the server sends no ranges and no validator", "服务器不支持范围请求，也不给出校验标识"),
         .validatorGone: (
-            "the server no longer gives a validator (--resume-unproven compares samples)",
+            "the server now gives no validator (--resume-unproven compares samples)",
             "服务器不再给出校验标识（--resume-unproven 可比较抽样）"
         ),
         .noValidator: ("the server gives no validator", "服务器不给出校验标识"),

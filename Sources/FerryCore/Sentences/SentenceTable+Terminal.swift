@@ -245,7 +245,7 @@ extension SentenceTable {
         "there is no validator: samples would be compared": "没有校验标识：将比较抽样",
         "there is no validator, so it would begin again; --resume-unproven compares samples instead":
             "没有校验标识，因此会从头开始；--resume-unproven 则比较抽样",
-        "it was damaged when the daemon started, and is kept as {0}; unfinished downloads are found again, ended ones are not listed any more":
+        "it was damaged when the daemon started, and is kept as {0}; unfinished downloads are found again, ended ones are no longer listed":
             "后台服务启动时发现它已损坏，已另存为 {0}；未完成的下载会重新找到，已结束的不再列出",
         "the list: {0}": "列表：{0}",
         "since {0}, for {1}": "自 {0} 起，已 {1}", "{0}, started by systemd": "{0}，由 systemd 启动",

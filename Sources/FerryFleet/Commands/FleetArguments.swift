@@ -119,7 +119,7 @@ package struct FleetRemoveArguments: ParsableArguments, Sendable {
 
     @Option(
         help: ArgumentHelp(
-            "All batches whose rows have ended, the last of them so long ago: 30d, 12h.", valueName: "duration"))
+            "All batches whose last row ended at least this long ago: 30d, 12h.", valueName: "duration"))
     package var doneFor: String?
 
     package init() {}

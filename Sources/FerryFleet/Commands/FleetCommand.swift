@@ -57,14 +57,14 @@ struct FleetStatusCommand: AsyncCommand {
 
 struct FleetWorkersCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
-        commandName: "workers", abstract: "Show the workers, and for how long nothing was heard of each.")
+        commandName: "workers", abstract: "Show the workers, and how long each has been silent.")
     @OptionGroup var arguments: FleetWorkersArguments
     func act() async -> FerryTerminal.ExitCode { await FleetProgram.workers(arguments) }
 }
 
 struct FleetResultsCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
-        commandName: "results", abstract: "Write the ends of all files as JSON, one per line.")
+        commandName: "results", abstract: "Write the results as JSON, one file per line.")
     @OptionGroup var arguments: FleetResultsArguments
     func act() async -> FerryTerminal.ExitCode { await FleetProgram.results(arguments) }
 }
@@ -92,14 +92,14 @@ struct FleetResumeCommand: AsyncCommand {
 
 struct FleetDrainCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
-        commandName: "drain", abstract: "Give workers no more rows; those that they hold are fetched.")
+        commandName: "drain", abstract: "Give workers no more rows; the rows they hold are fetched.")
     @OptionGroup var arguments: FleetStateArguments
     func act() async -> FerryTerminal.ExitCode { await FleetProgram.drain(arguments) }
 }
 
 struct FleetPriorityCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
-        commandName: "priority", abstract: "Let rows of a batch be taken before or after those of others.")
+        commandName: "priority", abstract: "Let workers take rows of a batch before or after others.")
     @OptionGroup var arguments: FleetPriorityArguments
     func act() async -> FerryTerminal.ExitCode { await FleetProgram.prioritize(arguments) }
 }

@@ -7,9 +7,9 @@ struct WorkCommand: AsyncCommand {
         commandName: "work",
         abstract: "Download the rows of a fleet's lists; see ferry fleet.",
         discussion: """
-            Takes leases of 500 rows, and reports each file to the database. While the database is away, what is leased \
-            goes on. After a kill the same command goes on with the half files of this machine; on a shared directory \
-            another worker does when the lease has ended.
+            Takes leases of 500 rows, and reports each file to the database. While the database is unreachable, leased \
+            rows continue. After a kill the same command resumes this machine's partial files; in a shared directory \
+            another worker does once the lease has ended.
 
             EXAMPLES:
               ferry work postgres://ferry@db/fleet -j 64

@@ -64,7 +64,7 @@ extension Metric {
         help: "Time of a statement that the fleet's database answered, without waiting for its turn")
     static let fleetFailures = counter(
         "ferry_fleet_statements_failed_total", labels: ["statement"],
-        help: "Statements of the fleet's database that failed, also for want of a connection")
+        help: "Failed statements of the fleet's database, also without a connection")
     static let fleetConnections = counter(
         "ferry_fleet_connections_total", help: "Connections that were made to the fleet's database")
 

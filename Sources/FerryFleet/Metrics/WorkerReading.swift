@@ -51,12 +51,12 @@ extension Metric {
         "ferry_fleet_deadline_seconds",
         help: "Time until all files stop if no heartbeat is answered; negative once they have stopped")
     static let fleetFenced = gauge(
-        "ferry_fleet_fenced", help: "1 while no file may run, as the leases may have ended")
+        "ferry_fleet_fenced", help: "1 while no file may run: leases may have expired")
     static let fleetUp = gauge("ferry_fleet_database_up", help: "1 while the database answers the worker")
     static let fleetSilence = gauge(
         "ferry_fleet_silence_seconds", help: "Time since the last answer of the database, or since the start")
     static let fleetAge = gauge(
-        "ferry_fleet_worker_seconds", help: "Time since the start of the worker, on a clock that never jumps")
+        "ferry_fleet_worker_seconds", help: "Time since the worker started, by a monotonic clock")
 
     /// The metrics that only a worker has, in the order of ``WorkerReading/families``.
     static let ofWorker = [

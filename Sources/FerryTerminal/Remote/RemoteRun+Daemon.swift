@@ -168,7 +168,7 @@ extension RemoteRun {
 
     /// Says that the daemon has found its list damaged, and what is left of it.
     static func damage(_ path: String) -> Reason {
-        "it was damaged when the daemon started, and is kept as \(path); unfinished downloads are found again, ended ones are not listed any more"
+        "it was damaged when the daemon started, and is kept as \(path); unfinished downloads are found again, ended ones are no longer listed"
     }
 
     private static let journal = "journalctl --user -u ferry.service"

@@ -63,11 +63,11 @@ package struct SyncArguments: ParsableArguments, Sendable {
 
     @Flag(
         help: """
-            Take a file for unchanged, and do not ask its server, if the list has the date and size that it had before.
+            Treat a file as unchanged, without a request, if the list has the same date and size as before.
             """)
     package var trustListing = false
 
-    @Flag(help: "Delete files of the set that the source does not list any more, if they are unchanged here.")
+    @Flag(help: "Delete files of the set that the source no longer lists, if they are unchanged here.")
     package var delete = false
 
     @Option(

@@ -87,7 +87,7 @@ export const detailSentences = {
     ({ isBegun }) => `链接已失效。请提供同一文件的新链接${isBegun ? '：已下载的数据会保留' : ''}。`,
   ],
   'file.lost': [
-    'The file is not here any more as it was saved: {reason}. Restart downloads it again.', '文件已不在原处，或已被更改：{reason}。可以重新下载。',
+    'The saved file is gone or changed: {reason}. Restart downloads it again.', '文件已不在原处，或已被更改：{reason}。可以重新下载。',
   ],
   'change.page.needed': [
     'The server sent a web page, not the file. If it is the sign-in of the network here, as in a hotel, sign in with a browser: the download '
@@ -163,14 +163,14 @@ export const detailSentences = {
   'set.gone': ['Here, no longer listed', '来源已不再列出'],
   'missing': ['What is missing', '缺少的内容'],
   'missing.more': [({ n }) => `and ${files(n)} more`, '以及另外 {n} 个文件'],
-  'problems': ['What of the source cannot be used', '来源中无法使用的内容'],
+  'problems': ['Unusable parts of the source', '来源中无法使用的内容'],
   'set.facts': ['About this set', '文件集信息'],
   'fact.include': ['Only files that match', '仅包括匹配的文件'],
   'fact.exclude': ['Without files that match', '不包括匹配的文件'],
   'fact.depth': ['Directories below the page at most', '页面以下的最大目录层数'],
   'fact.base': ['Names are below', '名称所在的地址'],
   'fact.rules': ['Rules', '规则'],
-  'rule.deletesGone': ['deletes unchanged files that the source does not list any more', '删除来源不再列出且未改动的文件'],
-  'rule.replacesOthers': ['replaces files that are not of the set', '替换不属于此文件集的文件'],
+  'rule.deletesGone': ['deletes unchanged files that the source no longer lists', '删除来源不再列出且未改动的文件'],
+  'rule.replacesOthers': ['replaces files not from the set', '替换不属于此文件集的文件'],
   'fact.looked': ['Last synced', '上次同步'],
 };

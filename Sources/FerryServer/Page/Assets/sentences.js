@@ -87,7 +87,7 @@ export const sentences = {
   'filters': ['Show', '显示'],
   'filter.all': ['All', '全部'],
   'filter.needs': ['Needs you', '需要处理'],
-  'filter.needs.hint': ['What does not go on without you, failed ones too', '需要您处理才会继续的下载，包括失败的'],
+  'filter.needs.hint': ['Downloads that need you, including failed ones', '需要您处理才会继续的下载，包括失败的'],
   'filter.running': ['Downloading', '下载中'],
   'filter.waiting': ['Waiting', '等待中'],
   'filter.paused': ['Paused', '已暂停'],
@@ -411,7 +411,7 @@ export const sentences = {
   ],
   'signin.elsewhere': ['From another machine', '从另一台设备访问'],
   'signin.elsewhere.text': [
-    'The page is served to this computer alone. On the other one, forward the port first:',
+    'The page is served only to this computer. On the other one, forward the port first:',
     '此页面只对本机开放。请先在另一台设备上转发端口：',
   ],
   'signin.elsewhere.host': ['this-computer', '本机名称'],
