@@ -31,8 +31,8 @@ struct ServeCommand: ParsableCommand {
             It runs until SIGINT or SIGTERM, then syncs what was received and exits; the next start resumes the downloads. \
             ferry service install lets systemd run it.
 
-            Settings are read from FILE, from the environment (FERRY_PORT, FERRY_RATE_LIMIT, …) and from these options; \
-            later ones win. A changed file takes effect at once.
+            Settings are read from FILE, from the environment (FERRY_PORT, FERRY_RATE_LIMIT, …) and from these \
+            options; later ones win. A changed file takes effect at once.
             """)
 
     @Option(

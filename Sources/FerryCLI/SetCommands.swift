@@ -45,9 +45,9 @@ struct VerifyCommand: ParsableCommand {
         commandName: "verify",
         abstract: "Compare downloaded files with the digests that were recorded with them.",
         discussion: """
-            For a directory: every file in the manifest of ferry sync. For a file: the digests of ferry sync or ferry get \
-            --record-digests. A damaged file differs although nothing has written to it; a changed one was written later. \
-            The exit code is 7 if a file is damaged, changed or missing.
+            For a directory: every file in the manifest of ferry sync. For a file: the digests of ferry sync or ferry \
+            get --record-digests. A damaged file differs although nothing has written to it; a changed one was written \
+            later. The exit code is 7 if a file is damaged, changed or missing.
             """)
 
     @OptionGroup var arguments: VerifyArguments

@@ -27,7 +27,7 @@ struct DiskTests {
             try shop.expect(outcome.file.path, is: resource)
             #expect(shop.names == ["a"])
             #expect(
-                outcome.events.contains { if case .note(let text) = $0 { text.contains("was reopened") } else { false } }
+                outcome.events.contains { if case .note(let text) = $0 { text.contains("reopened") } else { false } }
             )
         }
     }

@@ -80,7 +80,7 @@ extension SentenceTable {
             "它属于用户 {0}，而 Ferry 以 root 身份运行：未用 sudo 开始的下载，请不用 sudo 继续"
         ),
         .unnamedUsersFile: (
-            "it belongs to another user, who has no ID in Ferry's user namespace, where Ferry's own user has none either",
+            "it belongs to another user, who has no ID in Ferry's user namespace, as Ferry's own user has none",
             "它属于另一个用户；在 Ferry 所在的用户命名空间里，该用户和 Ferry 的用户都没有编号"
         ),
         .rootsFile: (

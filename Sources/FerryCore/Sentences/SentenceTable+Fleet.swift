@@ -130,9 +130,9 @@ extension SentenceTable {
         "Remove the budget.": "取消限额。",
         "Download the rows of a fleet's lists; see ferry fleet.": "下载机群列表中的行；见 ferry fleet。",
         """
-        Takes leases of 500 rows, and reports each file to the database. While the database is unreachable, leased rows \
-        continue. After a kill the same command resumes this machine's partial files; in a shared directory another worker \
-        does once the lease has ended.
+        Takes leases of 500 rows, and reports each file to the database. While the database is unreachable, leased \
+        rows continue. After a kill the same command resumes this machine's partial files; in a shared directory \
+        another worker does once the lease has ended.
         """:
             "每次租用 500 行，并把每个文件的结果报告给数据库。数据库无法访问时，已租用的继续下载。进程被终止后，同一命令会继续本机未完成的文件；"
             + "在共享目录中，租约结束后由其他机器继续。",

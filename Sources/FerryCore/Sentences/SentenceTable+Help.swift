@@ -74,8 +74,8 @@ extension SentenceTable {
         "Compare downloaded files with the digests that were recorded with them.": "将已下载的文件与随之记录的校验值比较。",
         """
         For a directory: every file in the manifest of ferry sync. For a file: the digests of ferry sync or ferry get \
-        --record-digests. A damaged file differs although nothing has written to it; a changed one was written later. The \
-        exit code is 7 if a file is damaged, changed or missing.
+        --record-digests. A damaged file differs although nothing has written to it; a changed one was written later. \
+        The exit code is 7 if a file is damaged, changed or missing.
         """:
             """
         对目录：ferry sync 清单中的每个文件。对文件：ferry sync 或 ferry get --record-digests 的校验值。\

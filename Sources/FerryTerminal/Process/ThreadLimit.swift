@@ -10,8 +10,8 @@ package enum ThreadLimit {
         let (found, least) = ThreadCount.found(isService: isService)
         guard found < least else { return nil }
         return """
-            only \(found) more threads can be started, but at least \(least) are needed (ulimit -u, or the limit of the \
-            container)
+            only \(found) more threads can be started, but at least \(least) are needed (ulimit -u, or the limit of \
+            the container)
             """
     }
 }
