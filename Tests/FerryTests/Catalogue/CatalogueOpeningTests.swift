@@ -115,7 +115,7 @@ struct CatalogueOpeningTests {
                 let opening = try await StoreBench.open(directory)
                 #expect(opening.isNew)
                 #expect(opening.damaged == "\(path).damaged-\(number)")
-                #expect(Catalogue.damaged(in: directory) == (1...number).map { "\(path).damaged-\($0)" })
+                #expect(Catalogue.damaged(in: directory + "/state") == (1...number).map { "\(path).damaged-\($0)" })
                 #expect(opening.note?.contains("damaged") == true)
                 #expect(try await opening.catalogue.list() == [])
                 try await opening.catalogue.commit([.insert([StoreBench.row("new")]), .complete])

@@ -51,10 +51,10 @@ struct UploadLimitTests {
             let manager = Self.manager(shop, bucket, clock, limit)
             var request = DownloadRequest(
                 sources: [try DownloadURL("s3://from/x")], destination: .directory(shop.directory))
-            request.uploadTo = try DownloadURL("s3://to/x")
+            request.uploadTo = try DownloadURL("s3://bucket/x")
             request.rateLimit = limit == .ofFile ? 1 : nil
             _ = try await manager.download(request).finished()
-            #expect(clock.waits.after == 1 && bucket["to/x"] == Self.bytes)
+            #expect(clock.waits.after == 1 && bucket["bucket/x"] == Self.bytes)
             await manager.shutdown()
         }
     }
@@ -74,10 +74,10 @@ struct UploadLimitTests {
             let manager = Self.manager(shop, bucket, clock, limit)
             var options = SyncOptions()
             options.request.rateLimit = limit == .ofFile ? 1 : nil
-            let place = SyncDestination.objects(try DownloadURL("s3://to/"), staging: shop.path("staging"))
+            let place = SyncDestination.objects(try DownloadURL("s3://bucket/"), staging: shop.path("staging"))
             let report = try await manager.sync(.directory(from), into: place, options: options)
-            #expect(report.isComplete && bucket["to/a"] == Self.bytes, "\(report)")
-            let manifest = try #require(bucket["to/ferry-manifest.jsonl"])
+            #expect(report.isComplete && bucket["bucket/a"] == Self.bytes, "\(report)")
+            let manifest = try #require(bucket["bucket/ferry-manifest.jsonl"])
             try #require((200..<400).contains(manifest.count))
             #expect(clock.waits.before == 1 && clock.waits.after == 1)
             await manager.shutdown()
