@@ -222,8 +222,12 @@ struct Manifest: Sendable {
     /// Blocks.
     mutating func append(_ record: FileRecord) throws(DownloadError) {
         records[record.key] = record
-        try write(try Self.line(record))
+        try appendLine(of: record)
     }
+
+    /// Appends the line of a record that is needed by the next run alone: ``records``, whose table copies of this manifest
+    /// share, stay as they are. Not synced. Blocks.
+    mutating func appendLine(of record: FileRecord) throws(DownloadError) { try write(try Self.line(record)) }
 
     /// Appends records, many with one write. Blocks.
     mutating func append(contentsOf records: [FileRecord]) throws(DownloadError) {

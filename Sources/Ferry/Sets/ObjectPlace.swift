@@ -364,7 +364,7 @@ struct ObjectPlace: SyncPlace {
         /// Blocks.
         func append(_ record: FileRecord) throws(DownloadError) {
             try manifest.withLock { manifest throws(DownloadError) in
-                try manifest.append(record)
+                try manifest.appendLine(of: record)
                 if record.uploadID != nil, syncsToDisk { try manifest.sync() }
             }
         }

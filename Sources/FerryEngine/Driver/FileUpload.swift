@@ -127,15 +127,13 @@ package struct FileUpload: Sendable {
                 .tooLarge, ErrorPhrase(.largeObject, path.string, ByteText.size(total)), recovery: .needsUser)
         }
         func stored(_ made: ObjectWriter.Made, _ digest: [UInt8], isThere: Bool = false) -> Stored {
-            // The recorded upload has become the object, unless the object was stored in another way.
-            let isOfParts = !isThere && total >= S3UploadPlan.leastBytes
             var file = FinishedDownload(
                 path: made.object.text, totalBytes: total, proof: .digest, wasAlreadyComplete: isThere)
             (file.checksum, file.storedETag) = (Checksum(algorithm: .sha256, bytes: digest), made.etag)
             let age = now.timeIntervalSince1970 - reading.before.modified.secondsSince1970
             return Stored(
                 file: file, modified: age >= Self.restTime ? reading.before.modified : nil,
-                openUpload: isOfParts ? nil : noted.value?.id)
+                openUpload: made.isRecordedUpload ? nil : noted.value?.id)
         }
         let whole = WholeDigest()
         let watch = UploadSource.Watch(

@@ -119,9 +119,7 @@ package struct ObjectStore: Sendable {
         let source = UploadSource(file, totalBytes: totalBytes, environment.files, UploadSource.Watch())
         do throws(DownloadError) {
             let made = try await writer.write(source, plan, as: object)
-            // The last one that was noted has become the object, if that has parts.
-            let isOfParts = totalBytes >= S3UploadPlan.leastBytes
-            return (.stored(etag: made.etag), isOfParts ? nil : noted.value?.id)
+            return (.stored(etag: made.etag), made.isRecordedUpload ? nil : noted.value?.id)
         } catch {
             guard [.thereAlready, .objectChanged].contains(error.phrase?.key) else { throw error }
             return (.exists, noted.value?.id)

@@ -22,6 +22,8 @@ struct ObjectWriter: Sendable {
         var etag: String?
         /// Whether the object already existed, and the rule is to keep it.
         var isSkipped = false
+        /// Whether the recorded multipart upload has become the object, by this run or an earlier one.
+        var isRecordedUpload = false
         var bytes: ByteCount
     }
 
@@ -39,10 +41,16 @@ struct ObjectWriter: Sendable {
     ) async throws(DownloadError) -> Made {
         for number in 0..<Self.mostNames {
             let object = number == 0 ? wanted : numbered(wanted, number)
-            let isWhole = plan.totalBytes < S3UploadPlan.leastBytes
-            switch isWhole ? try await put(source, as: object) : try await putParts(of: source, plan, as: object) {
+            let outcome: ObjectStore.Outcome
+            var isRecordedUpload = false
+            if plan.totalBytes < S3UploadPlan.leastBytes {
+                outcome = try await put(source, as: object)
+            } else {
+                (outcome, isRecordedUpload) = try await putParts(of: source, plan, as: object)
+            }
+            switch outcome {
             case .stored(let etag):
-                return Made(object: object, etag: etag, bytes: plan.totalBytes)
+                return Made(object: object, etag: etag, isRecordedUpload: isRecordedUpload, bytes: plan.totalBytes)
             case .exists: break
             case .gone:
                 // Another client has ended the upload.
@@ -137,9 +145,10 @@ struct ObjectWriter: Sendable {
 
     // MARK: Several parts
 
+    /// Returns the outcome, and whether the object was made by the recorded upload.
     private func putParts(
         of source: UploadSource, _ plan: S3UploadPlan, as object: DownloadURL
-    ) async throws(DownloadError) -> ObjectStore.Outcome {
+    ) async throws(DownloadError) -> (outcome: ObjectStore.Outcome, isRecordedUpload: Bool) {
         var id = noted().flatMap { $0.object == object.text ? $0.id : nil }
         var there: [Int: S3Part] = [:]
         if let known = id {
@@ -148,14 +157,14 @@ struct ObjectWriter: Sendable {
                 report(Reason(.uploadResumed, object.text, "\(there.count)", "\(plan.count)"))
             } else {
                 let sent = try await self.parts(of: source, plan)
-                if let stored = try await found(object, sent) { return stored }
+                if let stored = try await found(object, sent) { return (stored, true) }
                 id = nil
             }
         }
         if id == nil, request.onConflict != .overwrite, try await store.status(of: object) != nil {
             let sent = try await self.parts(of: source, plan)
             let stored = try await found(object, sent)
-            return stored ?? .exists
+            return (stored ?? .exists, false)
         }
         let upload: String
         if let id { upload = id } else { upload = try await store.begin(object) }
@@ -174,13 +183,13 @@ struct ObjectWriter: Sendable {
             guard error.phrase?.key == .uploadGone else { throw error }
             parts = try await self.parts(of: source, plan)
         }
-        if case .stored = outcome, !needsTag(outcome) { return outcome }
+        if case .stored = outcome, !needsTag(outcome) { return (outcome, true) }
         let stored = try await found(object, parts)
-        if case .stored = outcome { return stored ?? outcome }
+        if case .stored = outcome { return (stored ?? outcome, true) }
         // Also where others have stored the same: the parts would stay in the store.
         let hasEnded = outcome == .exists ? await store.abort(object, upload) : true
         if hasEnded { try await note(nil) }
-        return stored ?? outcome
+        return (stored ?? outcome, outcome == .gone)
     }
 
     /// Returns `stored` if an object has the content of these parts.

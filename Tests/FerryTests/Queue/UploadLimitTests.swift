@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import SystemPackage
 import Testing
 
 @testable import Ferry
@@ -26,6 +27,61 @@ struct UploadLimitTests {
         /// The waits until the mark, and those after it.
         var waits: (before: Int, after: Int) { state.withLock { ($0.marked, $0.waits - $0.marked) } }
         func mark() { state.withLock { $0.marked = $0.waits } }
+    }
+
+    /// A clock that stands still, on which each wait ends at once.
+    private struct StandingClock: EngineClock {
+        func now() -> Duration { .zero }
+        func date() -> Date { Date(timeIntervalSince1970: 0) }
+        func sleep(for duration: Duration) async throws {}
+    }
+
+    /// Limits in bytes per second; `nil` for none.
+    private static func limits(_ own: ByteCount?, session: ByteCount?, all: ByteCount?) -> UploadLimits {
+        func throttle(_ rate: ByteCount?) -> Throttle { Throttle(rate: rate, clock: StandingClock()) }
+        return UploadLimits(
+            throttle(own), throttle(session),
+            EngineEnvironment(transport: BucketTransport(), throttle: throttle(all)))
+    }
+
+    @Test("Rate limit: a content is read in the pieces of the lowest limit, and waits with each of them")
+    func pieces() async throws {
+        try await Workshop.run { shop in
+            let bytes = [UInt8](repeating: 7, count: 300_000)
+            try Data(bytes).write(to: URL(filePath: shop.path("file")))
+            let file = try LocalFileSystem().open(FilePath(shop.path("file")), .readOnly)
+            defer { file.close() }
+            // The pieces of 20 ms, between 1 KiB and those without a limit.
+            let cases: [(limits: UploadLimits, pieces: [Int])] = [
+                (Self.limits(nil, session: nil, all: nil), [256 << 10, 300_000 - 256 << 10]),
+                (Self.limits(5_000_000, session: nil, all: nil), [100_000, 100_000, 100_000]),
+                (Self.limits(5_000_000, session: 2_500_000, all: nil), [Int](repeating: 50_000, count: 6)),
+                (Self.limits(nil, session: 5_000_000, all: 10_000_000), [100_000, 100_000, 100_000]),
+                (Self.limits(nil, session: nil, all: 1), [Int](repeating: 1024, count: 292) + [992]),
+            ]
+            for (number, one) in cases.enumerated() {
+                let bucket = BucketTransport()
+                let store = ObjectStore(
+                    DownloadRequest(sources: [], destination: .directory("")),
+                    shop.engine(transport: bucket).environment(for: .ephemeral), DriverSettings(),
+                    limits: one.limits)
+                let put = try await store.put(
+                    file, totalBytes: ByteCount(bytes.count), as: try DownloadURL("s3://to/x"), replacing: nil,
+                    begun: nil, note: { _ throws(DownloadError) in })
+                #expect(put.outcome == .stored(etag: bucket.object("to/x")?.etag) && bucket["to/x"] == bytes)
+                #expect(bucket.pieces("to/x") == one.pieces, "case \(number)")
+            }
+        }
+    }
+
+    @Test("Rate limit: the least share of a request is that of the parts of a file, or of many files")
+    func leastShare() {
+        #expect(Self.limits(nil, session: nil, all: nil).leastShare == nil)
+        #expect(Self.limits(4000, session: nil, all: nil).leastShare == 1000)
+        #expect(Self.limits(nil, session: 25_600, all: nil).leastShare == 100)
+        #expect(Self.limits(nil, session: nil, all: 51_200).leastShare == 200)
+        #expect(Self.limits(4000, session: 25_600, all: 51_200).leastShare == 100)
+        #expect(Self.limits(40, session: 25_600, all: 51_200).leastShare == 10)
     }
 
     enum Limit: CaseIterable { case ofFile, ofAll }

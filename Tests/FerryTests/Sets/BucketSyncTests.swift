@@ -533,16 +533,24 @@ struct BucketSyncTests {
         return again
     }
 
-    @Test("Bucket: an upload of the manifest in parts that broke off goes on at the next run")
-    func brokenManifestGoesOn() async throws {
+    @Test(
+        "Bucket: an upload of the manifest in parts that broke off goes on at the next run, also if keys may not list its parts",
+        arguments: [true, false])
+    func brokenManifestGoesOn(mayList: Bool) async throws {
         try await Workshop.run { shop in
             let bucket = BucketTransport()
             let again = try await Self.brokenManifest(shop, bucket)
             let before = bucket.asked.count
+            bucket.after { asked, _ throws(TransferFailure) in
+                guard !mayList, asked.method == "GET", asked.upload != nil else { return }
+                throw TransferFailure(.store(.credentials), ErrorPhrase(.objectDenied, asked.key))
+            }
             let report = try await again()
+            bucket.after(nil)
             #expect(report.isComplete && report.unchangedCount == 1, "\(report)")
             let asked = bucket.asked.dropFirst(before).filter { $0.key == Self.manifest }.compactMap(\.upload)
             #expect(!asked.isEmpty && !asked.contains("uploads"))
+            #expect(mayList || asked.contains("1") && asked.contains("2"))
             #expect(try Self.records(bucket).map(\.path) == ["a"] + (0..<10).map { "other/\($0)" })
             #expect(bucket.openUploads == [])
             #expect(try FileManager.default.contentsOfDirectory(atPath: shop.path("staging")) == [])
@@ -566,6 +574,85 @@ struct BucketSyncTests {
             #expect(try await again().isComplete)
             #expect(bucket.openUploads == [])
             #expect(try FileManager.default.contentsOfDirectory(atPath: shop.path("staging")) == [])
+        }
+    }
+
+    /// Runs `body` with a store of a bucket, and a file of 9 MiB that becomes an object in two parts.
+    private static func withLargeFile(
+        _ body: @Sendable (ObjectStore, BucketTransport, _ file: any File, _ bytes: [UInt8]) async throws -> Void
+    ) async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            var settings = DriverSettings()
+            settings.maxAttempts = 0
+            let store = ObjectStore(
+                DownloadRequest(sources: [], destination: .directory("")),
+                shop.engine(transport: bucket).environment(for: .ephemeral), settings)
+            let bytes = [UInt8](repeating: 7, count: 9 << 20)
+            try Data(bytes).write(to: URL(filePath: shop.path("large")))
+            let file = try LocalFileSystem().open(FilePath(shop.path("large")), .readOnly)
+            defer { file.close() }
+            try await body(store, bucket, file, bytes)
+        }
+    }
+
+    @Test("Bucket: an upload in parts that cannot be noted is aborted, unless it was noted before")
+    func withoutNote() async throws {
+        try await Self.withLargeFile { store, bucket, file, bytes in
+            let object = try DownloadURL("s3://target/large")
+            func put(begun: String?) async throws(DownloadError) {
+                _ = try await store.put(
+                    file, totalBytes: ByteCount(bytes.count), as: object, replacing: nil, begun: begun,
+                    note: { _ throws(DownloadError) in throw DownloadError(.disk, ErrorPhrase(.stopped)) })
+            }
+            let error = await #expect(throws: DownloadError.self) { try await put(begun: nil) }
+            #expect(error?.code == .disk && bucket.openUploads == [] && bucket.keys == [])
+            #expect(bucket.takeAsked() == ["DELETE target/large?", "HEAD target/large", "POST target/large?uploads"])
+            let id = try await store.begin(object)
+            await #expect(throws: DownloadError.self) { try await put(begun: id) }
+            #expect(bucket.openUploads == ["target/large"])
+        }
+    }
+
+    @Test("Bucket: an upload in parts that the store does not end is returned, also if others have stored the same")
+    func openUpload() async throws {
+        try await Self.withLargeFile { store, bucket, file, bytes in
+            func put(_ key: String) async throws -> (outcome: ObjectStore.Outcome, openUpload: String?) {
+                try await store.put(
+                    file, totalBytes: ByteCount(bytes.count), as: try DownloadURL("s3://target/" + key),
+                    replacing: nil, begun: nil, note: { _ throws(DownloadError) in })
+            }
+            let alone = try await put("alone")
+            #expect(alone.outcome == .stored(etag: bucket.object("target/alone")?.etag) && alone.openUpload == nil)
+            bucket.before { asked, bucket in
+                guard asked.method == "POST", asked.upload == "" else { return }
+                bucket.put(asked.key, parts: [Array(bytes[..<(8 << 20)]), Array(bytes[(8 << 20)...])])
+            }
+            bucket.isAbortRefused = true
+            let open = try await put("both")
+            #expect(open.outcome == .stored(etag: bucket.object("target/both")?.etag) && open.openUpload == "u2")
+            bucket.isAbortRefused = false
+            let ended = try await put("ended")
+            #expect(ended.outcome == .stored(etag: bucket.object("target/ended")?.etag) && ended.openUpload == nil)
+            #expect(bucket.openUploads == ["target/both"])
+        }
+    }
+
+    @Test("Bucket: a line that is noted for the next run leaves the records of its manifest as they are")
+    func notedLine() async throws {
+        try await Workshop.run { shop in
+            let (path, fileSystem) = (FilePath(shop.path("noted")), LocalFileSystem())
+            var manifest = try Manifest(at: path, of: "s3://target/set/", .noted, fileSystem: fileSystem)
+            try manifest.append(FileRecord(path: "a"))
+            var record = FileRecord(path: "ferry-manifest.jsonl")
+            record.uploadID = "u1"
+            try manifest.appendLine(of: record)
+            try manifest.append(FileRecord(path: "b"))
+            #expect(Set(manifest.records.values.map(\.path)) == ["a", "b"])
+            manifest.close()
+            let content = try Manifest.content(at: path, of: "s3://target/set/", .noted, fileSystem: fileSystem)
+            #expect(content?.records.map(\.path) == ["a", "ferry-manifest.jsonl", "b"])
+            #expect(content?.records.map(\.uploadID) == [nil, "u1", nil])
         }
     }
 
@@ -634,6 +721,34 @@ struct BucketSyncTests {
             }
             #expect(other?.code == .invalidRequest)
             #expect(bucket.asked.allSatisfy { $0.isList })
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Bucket: a list is requested with the fields of the request, and with its secrets if they are of that store")
+    func listedWithFields() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            bucket["from/d/a"] = [1]
+            let manager = shop.manager(engine: shop.engine(transport: bucket))
+            let prefix = try DownloadURL("s3://from/d/")
+            let payer = try #require(HTTPField.Name("x-amz-request-payer"))
+            let other = try DownloadURL("https://other.test/x")
+            var request = DownloadRequest(sources: [], destination: .directory(""))
+            let open: HTTPFields = [.accept: "a/b"]
+            request.headers = open
+            request.headers[payer] = "requester"
+            func fields() async throws -> HTTPFields? {
+                _ = try await manager.objects(below: prefix, as: request)
+                return bucket.asked.last?.userFields
+            }
+            #expect(try await fields() == request.headers)
+            request.secretsOrigin = prefix.origin
+            #expect(try await fields() == request.headers)
+            request.secretsOrigin = other.origin
+            #expect(try await fields() == open)
+            (request.secretsOrigin, request.sources) = (nil, [other])
+            #expect(try await fields() == open)
             await manager.shutdown()
         }
     }

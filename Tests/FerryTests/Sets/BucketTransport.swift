@@ -44,6 +44,8 @@ final class BucketTransport: Transport {
         var upload: String?
         var ifMatch: String?
         var ifNoneMatch: String?
+        /// The fields of the user, as far as this store receives them.
+        var userFields: HTTPFields
     }
 
     private struct State {
@@ -52,6 +54,7 @@ final class BucketTransport: Transport {
         var lastUpload = 0
         var isAbortRefused = false
         var asked: [Asked] = []
+        var pieces: [String: [Int]] = [:]
         var before: (@Sendable (Asked, BucketTransport) -> Void)?
         var after: After?
     }
@@ -84,6 +87,8 @@ final class BucketTransport: Transport {
     var keys: [String] { state.withLock { $0.objects.keys.sorted() } }
     /// The keys of the uploads of several parts that have not ended.
     var openUploads: [String] { state.withLock { $0.uploads.values.map(\.key).sorted() } }
+    /// The sizes of the pieces in which contents were sent for a key.
+    func pieces(_ key: String) -> [Int] { state.withLock { $0.pieces[key] ?? [] } }
     func object(_ key: String) -> Object? { state.withLock { $0.objects[key] } }
 
     /// Makes an object of parts, as others do.
@@ -111,7 +116,7 @@ final class BucketTransport: Transport {
         let asked = Asked(
             method: request.method.rawValue, key: key, isList: request.url.query?.contains("list-type") == true,
             upload: Self.upload(request.url), ifMatch: request.fields[.ifMatch],
-            ifNoneMatch: request.fields[.ifNoneMatch])
+            ifNoneMatch: request.fields[.ifNoneMatch], userFields: request.secrets.headers(for: request.url))
         let before = state.withLock { state in
             state.asked.append(asked)
             return state.before
@@ -119,10 +124,12 @@ final class BucketTransport: Transport {
         before?(asked, self)
         var content: [UInt8] = []
         if let upload = request.upload {
-            guard let bytes = try? await upload.read(0..<upload.length) else {
-                throw TransferFailure(.cancelled, ErrorPhrase(.stopped))
-            }
-            content = Array(buffer: bytes)
+            do {
+                for try await piece in upload.pieces {
+                    content += piece.readableBytesView
+                    state.withLock { $0.pieces[key, default: []].append(piece.readableBytes) }
+                }
+            } catch { throw TransferFailure(.cancelled, ErrorPhrase(.stopped)) }
             guard HexText.string(ByteDigest.of(content, .sha256)) == upload.sha256 else {
                 throw TransferFailure(.store(.refused), ErrorPhrase(.storeAnswered, asked.key, "400 BadDigest"))
             }

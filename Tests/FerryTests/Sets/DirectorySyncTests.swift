@@ -186,6 +186,27 @@ struct DirectorySyncTests {
         }
     }
 
+    @Test("Directory: an upload that the store does not end is noted, also if others have stored the same file")
+    func unendedStoredMeanwhile() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            let large = try Self.write(shop, "large", Self.bytes(1, 9 << 20))
+            bucket.before { asked, bucket in
+                guard asked.method == "POST", asked.upload == "" else { return }
+                bucket.put("target/set/large", parts: [Array(large[..<(8 << 20)]), Array(large[(8 << 20)...])])
+            }
+            bucket.isAbortRefused = true
+            let report = try await Self.sync(shop, bucket)
+            bucket.before(nil)
+            #expect(report.isComplete && bucket.openUploads == ["target/set/large"], "\(report)")
+            #expect(try Self.records(bucket).allSatisfy { $0.uploadID == nil })
+            bucket.isAbortRefused = false
+            #expect(try await Self.sync(shop, bucket).unchangedCount == 1)
+            #expect(bucket.openUploads == [] && bucket["target/set/large"] == large)
+            #expect(try Self.staged(shop) == [])
+        }
+    }
+
     @Test(
         "Directory: a large file is stored in parts, and an upload that broke off goes on with the parts that are missing"
     )

@@ -19,6 +19,8 @@ private final class Store: Sendable {
         case flat
         /// It refuses requests with delimiters.
         case refusing
+        /// It needs too long for requests with delimiters.
+        case overloaded
         /// Some of its pages are empty.
         case emptyPages
     }
@@ -84,7 +86,10 @@ private final class Store: Sendable {
             Query(url).isRange && isFirst == (queries.count(where: \.isRange) == 1)
         }
         let order: PageTransport.Order = ({ isRange($0, isFirst: true) }, { isRange($0, isFirst: false) })
-        return PageTransport(order: isHeld ? order : nil) { ("application/xml", self.page(Query($0))) }
+        let status = { @Sendable (url: DownloadURL) in
+            self.habit == .overloaded && Query(url).delimiter != nil ? 504 : 200
+        }
+        return PageTransport(order: isHeld ? order : nil, status: status) { ("application/xml", self.page(Query($0))) }
     }
 
     private func page(_ query: Query) -> String {
@@ -117,7 +122,9 @@ struct ObjectListTests {
         _ store: Store, _ filter: SetFilter = SetFilter(), isHeld: Bool = false
     ) async throws -> SetListing {
         try await Workshop.run { shop in
-            let manager = shop.manager(engine: shop.engine(transport: store.transport(isHeld: isHeld)))
+            let manager = shop.manager(engine: shop.engine(transport: store.transport(isHeld: isHeld))) {
+                $0.maxAttempts = 0
+            }
             let result: Result<SetListing, DownloadError>
             do throws(DownloadError) {
                 var options = SyncOptions()
@@ -183,6 +190,16 @@ struct ObjectListTests {
         let small = Store(Array(keys.prefix(40)))
         #expect(try await self.listing(small).entries.count == 40)
         #expect(small.queries.count == 4)
+    }
+
+    @Test("Objects: a store that answers 504 to requests with delimiters is asked for the rest page by page")
+    func overloaded() async throws {
+        let keys = (0..<10).flatMap { directory in (0..<10).map { "p/\(100 + directory)/\(100 + $0)" } }
+        let store = Store(keys, .overloaded)
+        let listing = try await listing(store)
+        #expect(listing.entries.map(\.path) == Self.paths(keys) && listing.problems.isEmpty)
+        #expect(store.queries.count == 11 && store.queries.count { $0.delimiter != nil } == 1)
+        #expect(store.queries.allSatisfy { !$0.isRange })
     }
 
     @Test("Objects: a filter counts what it leaves out once, also in ranges")

@@ -12,12 +12,17 @@ final class PageTransport: Transport {
     typealias Order = (held: @Sendable (DownloadURL) -> Bool, until: @Sendable (DownloadURL) -> Bool)
 
     private let page: @Sendable (DownloadURL) -> (type: String, text: String)
+    private let status: @Sendable (DownloadURL) -> Int
     private let count = Mutex(0)
     private let order: Order?
     private let (ends, end) = AsyncStream<Void>.makeStream()
 
-    init(order: Order? = nil, _ page: @escaping @Sendable (DownloadURL) -> (type: String, text: String)) {
-        (self.order, self.page) = (order, page)
+    /// - Parameter status: Of the answer; default 200.
+    init(
+        order: Order? = nil, status: @escaping @Sendable (DownloadURL) -> Int = { _ in 200 },
+        _ page: @escaping @Sendable (DownloadURL) -> (type: String, text: String)
+    ) {
+        (self.order, self.status, self.page) = (order, status, page)
     }
 
     var requests: Int { count.withLock { $0 } }
@@ -25,7 +30,7 @@ final class PageTransport: Transport {
     func fetch(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse {
         count.withLock { $0 += 1 }
         let (type, text) = page(request.url)
-        var head = ResponseHead(status: 200)
+        var head = ResponseHead(status: status(request.url))
         head.headers[.contentType] = type
         let rest = Mutex<ByteBuffer?>(ByteBuffer(string: text))
         if order?.until(request.url) == true { end.finish() }
