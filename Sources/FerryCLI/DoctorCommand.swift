@@ -23,7 +23,7 @@ struct DoctorCommand: AsyncCommand {
             error = failure
         }
         return await Program.doctor(
-            state: place.state, downloads: downloads,
+            state: place.state, list: place.catalogue, downloads: downloads,
             settings: DoctorPolicy.settings(
                 place.settings, error, unknown: place.unknownSettings(doors: Doors.ofDaemon)),
             json: flags.json)

@@ -47,9 +47,10 @@ import Testing
     @Test("ferry list, status and doctor: a catalogue that was damaged is told, and where it is")
     func damaged() async throws {
         try await RemoteHome.run { home in
+            let state = home.root + "/state/sessions/daemon"
             try FileManager.default.createDirectory(
-                atPath: home.root + "/state", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            let catalogue = home.root + "/state/catalogue.sqlite"
+                atPath: state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let catalogue = state + "/catalogue.sqlite"
             try Data(repeating: 0x41, count: 5000).write(to: URL(filePath: catalogue))
             try await home.run("add", "--paused", home.server.url("/a"))
             let kept = catalogue + ".damaged-1"

@@ -58,7 +58,7 @@ import Testing
         arguments: [
             (["add", "http://127.0.0.1/a", "http://127.0.0.1/b"], ["GET /settings", "POST /downloads"]),
             (["add", "-d", "here", "http://127.0.0.1/a", "--json"], ["POST /downloads"]),
-            (["list"], ["GET /downloads"]),
+            (["list"], ["GET /downloads", "GET "]),
             (["show", "listed"], ["POST /downloads/find", "GET /downloads/listed", "GET /downloads/listed/events"]),
             (["pause", "listed"], ["POST /downloads/pause"]), (["resume", "listed"], ["POST /downloads/resume"]),
             (["cancel", "all"], ["POST /downloads/cancel"]), (["remove", "all"], ["POST /downloads/remove"]),

@@ -43,7 +43,7 @@ extension SentenceTable {
             "已保留为 {0}；该校验和{1}；--checksum none 按现状接受，给出另一个则重新核对。"
         ),
         .doNotUse: ("Do not use what was written.", "请勿使用已写出的内容。"),
-        .makeRoom: ("Make room and run it again; the received part is kept.", "请腾出空间后重新运行；已有的内容会保留。"),
+        .makeRoom: ("Make room and run it again.", "请腾出空间后重新运行。"),
         .minFree: (
             "--min-free 0 keeps nothing free.", "--min-free 0 表示不保留。"
         ),

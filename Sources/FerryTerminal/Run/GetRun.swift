@@ -225,7 +225,8 @@ package final class GetRun: Sendable {
     /// Distinguishes a URL with a hidden query from the other URLs of the run: the line of its list, or its position among
     /// the arguments. `nil` if the URL has no query, or the run has no other URL.
     private func mark(of request: DownloadRequest, _ place: ListPlace?) -> Reason? {
-        guard reporter.tellsApart, request.sources.first?.query != nil else { return nil }
+        // A sync names the file of the set as well, and requests only some of its files.
+        guard sync == nil, reporter.tellsApart, request.sources.first?.query != nil else { return nil }
         if let place {
             let lists = plan.items.lists
             return lists.indices.contains(place.list) ? "line \(place.line) of \(lists[place.list].name)" : nil

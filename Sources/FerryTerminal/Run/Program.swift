@@ -164,10 +164,11 @@ extension Program {
     ///
     /// - Parameters:
     ///   - state: The default state directory.
+    ///   - list: The directory of the daemon's list.
     ///   - downloads: The download directory to check if no daemon reports its own.
     ///   - settings: The check of the daemon's settings.
     package static func doctor(
-        state: String, downloads: String, settings check: DoctorCheck, json: Bool
+        state: String, list: String, downloads: String, settings check: DoctorCheck, json: Bool
     ) async -> ExitCode {
         let environment = ProcessInfo.processInfo.environment
         let found = await daemon()
@@ -181,7 +182,7 @@ extension Program {
         let checks = [
             DoctorPolicy.openFiles(OpenFileLimit.current),
             DoctorPolicy.downloads(directory, look(directory)),
-            DoctorPolicy.state(state, look(state)), DoctorPolicy.list(Catalogue.damaged(in: state)), check,
+            DoctorPolicy.state(state, look(state)), DoctorPolicy.list(Catalogue.damaged(in: list)), check,
             DoctorPolicy.socket(run, look(run)),
             DoctorPolicy.daemon(found.1.socket, found.0, version: version), DoctorPolicy.confinement(found.0),
             DoctorPolicy.proxy(environment, daemon: proxy),

@@ -143,6 +143,10 @@ final class PartSession: Sink {
         if let reserve {
             do throws(FileError) { _ = try part.preallocate(total: reserve) } catch {
                 try? session.discard(disk)
+                // Other downloads have taken the space since it was checked: the error states how much is missing now.
+                if error.kind == .noSpace {
+                    try DirectorySpace(paths.directory, reserve: 0, fileSystem: disk.fileSystem).require(reserve)
+                }
                 throw DownloadError(error)
             }
         }
