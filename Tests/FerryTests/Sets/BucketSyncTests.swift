@@ -534,7 +534,7 @@ struct BucketSyncTests {
     }
 
     @Test(
-        "Bucket: an upload of the manifest in parts that broke off goes on at the next run, also if keys may not list its parts",
+        "Bucket: an upload of the manifest in parts that broke off goes on at the next run, also if none can be listed",
         arguments: [true, false])
     func brokenManifestGoesOn(mayList: Bool) async throws {
         try await Workshop.run { shop in
