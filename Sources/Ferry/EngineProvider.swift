@@ -51,7 +51,7 @@ package final class EngineProvider: Sendable {
         } catch { return error.phrase }
     }
 
-    /// Sets the function that is called when downloads that had to wait for their hosts may start, or vice versa.
+    /// Sets the function that is called when downloads that wait for their hosts may start, or when downloads must wait.
     func hostsChanged(_ observer: @escaping @Sendable () -> Void) { self.observer.withLock { $0 = observer } }
 
     /// Reads the system's list of public suffixes, if a domain budget needs it.

@@ -82,8 +82,8 @@ final class RemoteSession: Sendable {
         /// Makes the next stream start with a snapshot.
         mutating func forget() { lastEvent = nil }
 
-        /// Returns the event after which a stream of this instance resumes. There is one only after a complete backlog, because
-        /// an interrupted one is sent again from the beginning.
+        /// Returns the event after which a stream of this instance resumes. The result is `nil` until a backlog is complete,
+        /// because an interrupted backlog is sent again from the beginning.
         func resumption(of boot: String) -> String? { self.boot == boot && isUpToDate ? lastEvent : nil }
     }
 
@@ -136,8 +136,9 @@ final class RemoteSession: Sendable {
 
     // MARK: Downloads in memory
 
-    /// Returns the object of a download in a response or event, updated to it, and whether it was created now. The object is
-    /// closed if the download has left the list since. `request` is the request of this process, with its secrets.
+    /// Returns the object of the download that a response or event describes, updated from that description, and whether the
+    /// object is new. The object is closed if the download has left the list since. `request` is the request of this process,
+    /// with its secrets.
     ///
     /// Throws `daemonUnavailable` if the daemon has omitted fields that a handle shows.
     @discardableResult
@@ -319,7 +320,7 @@ extension RemoteSession {
         try await ask(DaemonCall(route, id: id, query: query, json: body), as: type)
     }
 
-    /// Returns once the session is joined; starts the daemon if it does not run.
+    /// Returns once the session is joined; starts the daemon if it is not running.
     ///
     /// Throws `shutDown`; `daemonUnavailable` if the daemon was never reachable and cannot be started, has another
     /// version, or does not respond before the deadline; the daemon's error if it refuses the session.
@@ -423,7 +424,7 @@ extension RemoteSession {
             updates.notify()
         case .reset(let snapshot):
             set(network: snapshot.network)
-            // Calls of a joined session may have been answered before events that were lost. No call precedes the first
+            // Responses that are still in transit may be older than the events that were lost. No call precedes the first
             // snapshot.
             state.withLock { if $0.stream.isUpToDate { $0.passing.lost(before: snapshot.asOf) } }
             try await lookAround()
@@ -726,7 +727,7 @@ extension RemoteSession: DownloadBackend {
         do throws(DownloadError) {
             return try await ask(DaemonCall(.history, id: id.rawValue), as: EventItems.self).items.map(\.event)
         } catch {
-            // Like with a local list, an unlisted download has no history.
+            // As with a local list, an unlisted download has no history.
             if error.code == .notFound { return [] }
             throw error
         }

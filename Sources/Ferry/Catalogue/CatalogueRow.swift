@@ -171,7 +171,7 @@ extension CatalogueRow {
 
 /// A field of a row with its new value.
 package enum RowField: Sendable, Hashable {
-    /// The end of a run has a change of its own, ``StoreChange/end(_:_:)``. A state that is not final clears
+    /// A new state, except at the end of a run, which is a ``StoreChange/end(_:_:)``. A state that is not final clears
     /// ``CatalogueRow/endedAt`` and `finished`; every state clears `pauseReason` and `waitError`.
     case state(DownloadState)
     /// Paused for this reason, not by the user.

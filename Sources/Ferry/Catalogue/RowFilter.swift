@@ -2,16 +2,16 @@ package import FerryCore
 
 /// A filter of rows; by default all match.
 package struct RowFilter: Sendable, Hashable {
-    /// Match only these states; `nil` for any.
+    /// The states to match; `nil` for any.
     package var kinds: Set<StateKind>?
-    /// Match only these downloads; `nil` for any.
+    /// The downloads to match; `nil` for any.
     package var ids: Set<DownloadID>?
-    /// Match only downloads that may have files, because they have a path or had one before they were restarted; by default
-    /// all.
+    /// Whether to match only downloads that may have files, because they have a path or had one before they were restarted.
+    /// Default: false.
     package var hasFiles = false
-    /// Match only downloads of one session; `nil` for any.
+    /// The session whose downloads match; `nil` for any.
     package var session: String?
-    /// Match only rows with this text in their name, first URL or label, ignoring ASCII case; `nil` or empty for any.
+    /// The text that the name, first URL or label must contain, ignoring ASCII case; `nil` or empty for any.
     package var search: String?
 
     package init(
@@ -80,7 +80,7 @@ extension RowFilter {
         guard let search, !search.isEmpty else { return nil }
         var pattern = "%"
         for scalar in search.unicodeScalars {
-            // Stored texts contain no NUL, and the pattern would end there.
+            // Stored texts contain no NUL, so none can match; SQLite would end the pattern at the NUL.
             if scalar == "\0" { return "" }
             if scalar == "%" || scalar == "_" || scalar == "\\" { pattern += "\\" }
             pattern.unicodeScalars.append(scalar)
@@ -120,7 +120,7 @@ package struct RowOrder: Sendable, Hashable {
     /// List order.
     package static let queue = RowOrder(.queue)
 
-    /// Whether a row precedes another in this order, without list order; `nil` if they compare equal.
+    /// Whether a row precedes another by the column alone; `nil` if the two compare equal.
     func isBefore(_ left: CatalogueRow, _ right: CatalogueRow) -> Bool? {
         switch column {
         case .queue: return nil

@@ -4,7 +4,7 @@
     public import Foundation
 #endif
 
-/// A storage for the secrets of unfinished downloads (passwords, cookies, secret headers), used in place of Ferry's files.
+/// Storage for the secrets of unfinished downloads (passwords, cookies, secret headers), used in place of Ferry's files.
 ///
 /// On Apple's systems `KeychainSecrets` conforms to it. Ferry stores one value for each download that has secrets, and removes
 /// it when the download has ended. A key consists of the identifier of the list, `/` and the identifier of the download. A

@@ -63,7 +63,7 @@ extension Scheduler {
         }
     }
 
-    /// Starts over because the part file is missing, and reports this in an event.
+    /// Starts over because the part file cannot be used, and reports the reason in an event.
     private func beginAnew(
         _ data: ResumeData, _ session: String?, because reason: Reason
     ) async throws(DownloadError) -> LiveDownload {
@@ -88,7 +88,7 @@ extension Scheduler {
         return added
     }
 
-    /// Whether a download of this list uses the directory, or used it before the download was removed with resume data.
+    /// Whether the directory is one of this manager, or one of a download that is listed or was removed with resume data.
     private func hasUsed(directory: String) async -> Bool {
         let wanted = FilePath(directory).lexicallyNormalized()
         if takenDirectories.contains(wanted) { return true }

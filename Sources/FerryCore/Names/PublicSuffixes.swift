@@ -1,7 +1,7 @@
 /// The public suffixes: the domains directly below which anyone can register names.
 ///
-/// Source: https://publicsuffix.org/list. Without a list, single labels and common second-level domains of countries
-/// (`co.uk`) count as suffixes. That separates unrelated hosts, except below the suffixes of companies.
+/// Source: https://publicsuffix.org/list. Without a list, single labels and common second-level domains of countries (`co.uk`)
+/// count as suffixes. This fallback separates unrelated hosts, except below private suffixes such as `github.io`.
 package struct PublicSuffixes: Sendable {
     private var rules: Set<String> = []
     /// Domains of which every subdomain is a suffix: `ck` for the rule `*.ck`.
@@ -9,7 +9,7 @@ package struct PublicSuffixes: Sendable {
     /// Names that are not suffixes although their parent is in ``parents``.
     private var exceptions: Set<String> = []
 
-    /// The maximum size of a list in bytes. Larger lists are not read.
+    /// The maximum size of a list in bytes. The rest of a larger list is not read.
     package static let mostBytes = 4 << 20
 
     /// Creates suffixes without a list.

@@ -63,8 +63,9 @@ extension DownloadDriver {
         transfer.mended()
     }
 
-    /// Checks the free space for a file of unknown length, which must not fill the disk. ``checkFloor(at:)`` runs
-    /// each second, this check after each eighth of the free space, however fast it is used.
+    /// Checks the free space for a file of unknown length, which must not fill the disk. ``checkFloor(at:)`` runs each second.
+    /// This check also runs each time the transfer has written an eighth of the available space, so that a fast transfer cannot
+    /// fill the disk in between.
     func checkRoom(_ disk: Disk) throws(DownloadError) {
         guard let directory = transfer.part?.paths.directory else { return }
         let space = DirectorySpace(
@@ -106,7 +107,8 @@ extension DownloadDriver {
         try await retract(check.written)
     }
 
-    /// Continues the download if the file's end was only assumed, and its digest refutes it. Returns whether it does.
+    /// Continues the download after a digest mismatch if the end of the file was only assumed. Returns whether the download
+    /// continues.
     func wasCutShort() async throws(DownloadError) -> Bool {
         guard let forgotten = transfer.cutShort() else { return false }
         report(.state(.downloading))

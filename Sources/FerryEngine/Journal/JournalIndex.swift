@@ -88,7 +88,7 @@ package final class JournalIndex: Sendable {
     /// The indexed journals, by path.
     package var records: [FilePath: Entry] { state.withLock { $0.records } }
 
-    /// Returns the journals whose URLs contain exactly this text, or its form in earlier versions, sorted by path.
+    /// Returns the paths of the journals that list exactly this URL, or its form in earlier versions, sorted.
     package func paths(forURL text: String) -> [FilePath] {
         let texts = [text, DownloadURL.earlierText(of: text)].compactMap(\.self)
         let paths = state.withLock { state in texts.flatMap { state.pathsOfURL[$0] ?? [] } }

@@ -1,6 +1,6 @@
 import FerryCore
 
-/// The options of aria2c 1.36: which of them Ferry follows, does anyway, or cannot follow.
+/// The options of aria2c 1.36, and how Ferry treats each of them.
 enum Aria2CommandOption {
     /// The value that an option takes on the command line.
     enum Value: Sendable {
@@ -9,14 +9,14 @@ enum Aria2CommandOption {
         case flag
     }
 
-    /// What becomes of an option.
+    /// How Ferry treats an option.
     enum Use: Sendable, Hashable {
         case followed
-        /// It asks for what Ferry does anyway, or tunes what Ferry finds out itself.
+        /// Accepted without effect: Ferry always behaves like this, or determines the value itself.
         case needless
-        /// It is named once, and the download goes on without it.
+        /// Not supported: a warning names the option, and the download continues without it.
         case ignored
-        /// The command would do something else without it.
+        /// Refused with an error, because ignoring the option would change what the command does.
         case refused
     }
 
@@ -26,9 +26,9 @@ enum Aria2CommandOption {
         return (flags.contains(name) ? .flag : .required, use)
     }
 
-    /// Returns the full name for an unambiguous beginning of one, as getopt_long does.
+    /// Returns the full name of the option with an unambiguous prefix, as `getopt_long` does.
     ///
-    /// - Throws: The names that it may be, none or several.
+    /// - Throws: ``Ambiguous`` with the matching names, if there are none or several.
     static func complete(_ beginning: String) throws(Ambiguous) -> String {
         if uses[beginning] != nil { return beginning }
         let names = uses.keys.filter { $0.utf8.hasPrefix(beginning) }.sorted()
@@ -38,7 +38,7 @@ enum Aria2CommandOption {
 
     struct Ambiguous: Error { var names: [String] }
 
-    /// What of an option's value is secret, whatever becomes of the option: by the words of which aria2 makes its names.
+    /// Returns which part of an option's value is secret, by the suffix of the option's name; `nil` if no part is.
     static func secrecy(of name: String) -> ArgumentSecrets.Secrecy? {
         if name == "header" { return .header }
         if name.utf8.hasSuffix("-proxy") { return .proxy }
@@ -49,7 +49,7 @@ enum Aria2CommandOption {
     /// The names of all options.
     static var all: [String] { Array(uses.keys) }
 
-    /// The options of one letter.
+    /// The one-letter options, with their long names.
     static let letters: [Character: String] = [
         "v": "version", "h": "help", "t": "timeout", "m": "max-tries", "l": "log", "d": "dir", "o": "out", "s": "split",
         "D": "daemon", "V": "check-integrity", "c": "continue", "n": "no-netrc", "i": "input-file",
@@ -59,8 +59,7 @@ enum Aria2CommandOption {
         "M": "metalink-file",
     ]
 
-    /// The options that a list of downloads may have for each of them (`-i`); none runs a program or reads another
-    /// file.
+    /// The options that an entry of a list (`-i`) may set; none of them runs a program or reads another file.
     static let ofEntries = names(
         """
         all-proxy all-proxy-passwd all-proxy-user allow-overwrite auto-file-renaming check-certificate checksum \
@@ -70,7 +69,7 @@ enum Aria2CommandOption {
         no-proxy out parameterized-uri pause referer remote-time split timeout user-agent
         """)
 
-    /// The options of ``ofEntries`` by which an entry chooses its proxy, or does without.
+    /// The options of ``ofEntries`` that select the proxy of an entry, or a direct connection.
     static let ofRoutes = names("all-proxy http-proxy https-proxy no-proxy")
 
     private static let uses: [String: Use] = {

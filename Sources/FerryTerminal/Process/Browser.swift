@@ -8,7 +8,7 @@ import Ferry
 
 /// The user's web browser.
 package enum Browser {
-    /// Opens a file. Returns false without a desktop or an opener.
+    /// Opens a file. Returns `false` if there is no desktop or opener, or if the opener fails.
     ///
     /// Takes a file instead of a URL, because every user can read the arguments of the opener and the browser.
     package static func open(file path: String) -> Bool {

@@ -36,7 +36,7 @@ package struct TransferReaders: Sendable {
     var isEmpty: Bool { all.isEmpty }
     package subscript(id: ReaderID) -> Reader? { all[id] }
 
-    /// Adds a reader of a range, which may end after the file.
+    /// Adds a reader of a range, which may extend past the end of the file.
     mutating func add(_ range: Range<ByteCount>) -> ReaderID {
         last += 1
         let id = ReaderID(rawValue: last)
@@ -46,7 +46,7 @@ package struct TransferReaders: Sendable {
 
     mutating func remove(_ id: ReaderID) { all[id] = nil }
 
-    /// Records that the reader waits for the byte at its position. Returns whether it did not wait before.
+    /// Records that the reader waits for the byte at its position. Returns `false` if the reader was already waiting.
     mutating func waits(_ id: ReaderID, at now: Duration) -> Bool {
         guard let reader = all[id], reader.waitsSince == nil else { return false }
         all[id]?.waitsSince = now

@@ -31,7 +31,7 @@ struct S3Condition {
 }
 
 extension HTTPField.Name {
-    /// Whether the response to a request for an object contains its checksums.
+    /// The field that requests the checksums of an object in the response.
     static let checksumMode = objectField("x-amz-checksum-mode")
     static let checksumSHA256 = objectField("x-amz-checksum-sha256")
     static let checksumAlgorithm = objectField("x-amz-sdk-checksum-algorithm")
