@@ -8,12 +8,12 @@ import SystemPackage
 ///
 /// Invariants:
 /// - A file gets the name of its content in one step, without replacing, after all its bytes have been published.
-/// - A file that has such a name already is compared before the new one is removed.
+/// - An existing file with that name is compared before the new one is removed.
 ///
-/// There is no index: the names are it, so memory does not grow. A kill leaves a part file or a file under its first name,
-/// which the next request for the URL finds complete.
+/// There is no index besides the names, so memory does not grow. A kill leaves a part file or a file under its first name; the
+/// next request for the URL finds that file complete.
 package struct ContentStore: Sendable {
-    /// What the names of files begin with whose digest is not known yet.
+    /// The prefix of the names of files whose digest is not known yet.
     package static let prefix = ReservedName.incoming.text
 
     /// Absolute.
@@ -35,7 +35,7 @@ package struct ContentStore: Sendable {
     /// A file under the name of its content.
     package struct Stored: Sendable, Hashable {
         package var file: FinishedDownload
-        /// Whether the content was there already. Default false.
+        /// Whether the directory already had the content. Default false.
         package var isDuplicate: Bool
 
         package init(_ file: FinishedDownload, isDuplicate: Bool = false) {
@@ -43,10 +43,10 @@ package struct ContentStore: Sendable {
         }
     }
 
-    /// Gives a completed file the name of its content, or removes it if the content is there.
+    /// Renames a completed file to the name of its content, or removes it if the directory already has the content.
     ///
-    /// - Parameter name: Returns the path below the directory of a file with a SHA-256, 64 hexadecimal digits.
-    /// - Throws: `conflict` if a file with the name has other bytes; it stays, and so does the new one. `disk`.
+    /// - Parameter name: Returns the path below the directory for a file with this SHA-256 (64 hexadecimal digits).
+    /// - Throws: `conflict` if a file with the name has different bytes; both files are kept. `disk`.
     package func store(
         _ file: FinishedDownload, _ name: @escaping @Sendable (_ digest: String) throws(DownloadError) -> String
     ) async throws(DownloadError) -> Stored {
@@ -76,7 +76,7 @@ package struct ContentStore: Sendable {
         }
     }
 
-    /// Returns the file that has this SHA-256 already; `nil` if there is none, or for another digest.
+    /// Returns the existing file with this SHA-256; `nil` if there is none, or if the checksum is not a SHA-256.
     package func file(
         with checksum: Checksum?, _ name: @escaping @Sendable (_ digest: String) throws(DownloadError) -> String
     ) async -> FinishedDownload? {
@@ -124,7 +124,7 @@ package struct ContentStore: Sendable {
         return (try? ByteDigest.of(file, length: length, .sha256)) == digest
     }
 
-    /// Lets the digests of pieces follow the file.
+    /// Moves the record of the piece digests along with the file.
     private func moveDigests(of from: FilePath, to: FilePath, _ disk: Disk) throws(FileError) {
         guard var record = DigestFile.read(of: from, fileSystem: disk.fileSystem) else { return }
         record.path = to.lastComponent?.string ?? record.path

@@ -8,7 +8,7 @@ import SystemPackage
     import struct Foundation.Date
 #endif
 
-/// A directory of this machine that has the files of a set, and their manifest.
+/// A directory on this machine that contains the files of a set and their manifest.
 struct DirectoryPlace: SyncPlace {
     let plan: SyncPlan
     let earlier: [FilePath: FileRecord]
@@ -16,7 +16,7 @@ struct DirectoryPlace: SyncPlace {
     private let root: FilePath
     private let options: SyncOptions
 
-    /// Opens the manifest, compares the list with the directory, and makes the directories of the files. Blocks.
+    /// Opens the manifest, compares the list with the directory, and creates the directories of the files. Blocks.
     ///
     /// Throws `conflict` while another sync of the directory runs.
     static func open(
@@ -30,7 +30,7 @@ struct DirectoryPlace: SyncPlace {
         let confined = disk.fileSystem(within: options.root ?? root.string)
         let plan = SyncPlan(
             listing, options, .init(root, manifest.records, confined, restoringTimes: true))
-        // Directories that cannot be made, as a file or link has the name: their files are incomplete, and no others.
+        // Directories that cannot be created because a file or link has the name. Only their own files are incomplete.
         var failures: [FilePath: DownloadError] = [:]
         var made: Set<FilePath> = []
         for case .request(let entry, _) in plan.steps {
@@ -80,7 +80,7 @@ struct DirectoryPlace: SyncPlace {
             defer { opened.close() }
             let status = try opened.status()
             (record.totalBytes, record.modified) = (status.length, status.modified.text)
-            // A row with another size is not of these bytes.
+            // A row with a different size does not describe these bytes.
             let rowBytes = entry.row?.totalBytes ?? status.length
             if rowBytes == status.length { record.listed = entry.listed }
             record.checksum = file.checksum
@@ -108,10 +108,10 @@ struct DirectoryPlace: SyncPlace {
         try await EngineProvider.files.run { _ throws(DownloadError) in try manifest.replace(by: records) }
     }
 
-    /// Deletes a file of the set that is unchanged since it was downloaded, with its digests. Size and time alone prove
-    /// nothing: a server makes them public.
+    /// Deletes a file of the set that is unchanged since it was downloaded, with its digests. Size and time prove nothing,
+    /// because the server publishes them.
     ///
-    /// - Throws: Why it cannot be kept.
+    /// - Throws: Why the file cannot be kept in the backup directory.
     private func delete(_ record: FileRecord, _ disk: Disk) throws(FileError) -> Bool {
         let path = root.appending(record.path)
         let fileSystem = fileSystem(disk)
@@ -131,7 +131,7 @@ struct DirectoryPlace: SyncPlace {
         return true
     }
 
-    /// Where no link below the directory, or below the one that it may not leave, is followed.
+    /// Returns a file system that follows no links below the directory, or below ``SyncOptions/root``.
     private func fileSystem(_ disk: Disk) -> any FileSystem {
         disk.fileSystem(within: options.root ?? root.string, and: options.backupDirectory)
     }
@@ -142,8 +142,8 @@ extension SyncPlan.Holdings {
     ///
     /// - Parameters:
     ///   - fileSystem: Confined to the directory.
-    ///   - restoringTimes: Whether a file that has the bytes of its record gets its recorded time again, by which it is known.
-    ///     Otherwise nothing is written.
+    ///   - restoringTimes: Whether a file with the bytes of its record gets its recorded time again, so that it is recognized
+    ///     without reading it. Otherwise nothing is written.
     init(
         _ root: FilePath, _ manifest: [FilePath: FileRecord], _ fileSystem: any FileSystem, restoringTimes: Bool
     ) {
@@ -158,7 +158,7 @@ extension SyncPlan.Holdings {
             isContradicted: { Self.proof(of: $0, at: root.appending($0.path), fileSystem) == false })
     }
 
-    /// Whether the file keeps the digest of its record; `nil` if it keeps none.
+    /// Whether the digest in the file's attribute is that of its record; `nil` if the file has no current attribute to compare.
     private static func proof(of record: FileRecord, at path: FilePath, _ fileSystem: any FileSystem) -> Bool? {
         guard let file = try? fileSystem.openOurs(path, .readOnly, for: .content) else { return nil }
         defer { file.close() }
@@ -168,7 +168,8 @@ extension SyncPlan.Holdings {
         return checksum == record.checksum
     }
 
-    /// Whether the file is the one of its record, by what it keeps itself or by its bytes: only then may it be deleted.
+    /// Whether the file is the recorded one, according to the digest in its attribute or to its bytes. Only such a file may be
+    /// deleted.
     static func isProven(_ record: FileRecord, at path: FilePath, _ fileSystem: any FileSystem) -> Bool {
         proof(of: record, at: path, fileSystem) ?? isSame(path, record, fileSystem, false)
     }
@@ -197,7 +198,7 @@ extension SyncPlan.Holdings {
 }
 
 extension SyncPlan.HeldFile {
-    /// The regular file at a path; `nil` if there is none, or an error.
+    /// Returns the regular file at a path; `nil` if there is none, or if it cannot be inspected.
     static func read(_ path: FilePath, _ fileSystem: any FileSystem) -> SyncPlan.HeldFile? {
         guard let status = try? fileSystem.statusIfPresent(path), status.kind == .regular else { return nil }
         return SyncPlan.HeldFile(totalBytes: status.length, mark: status.modified.text)

@@ -8,40 +8,40 @@ import SystemPackage
     import struct Foundation.Date
 #endif
 
-/// What a verification found out about one file.
+/// The result of the verification of one file.
 public struct VerifiedFile: Sendable, Hashable {
     /// The state of a file, compared with its record.
     public enum State: Sendable, Hashable {
         /// The bytes have the recorded digest.
         case intact
-        /// Bytes differ although size and time say that nobody has written them: these ranges, half-open `[start, end]`.
+        /// Bytes in these half-open ranges `[start, end]` differ, although the size and time are unchanged.
         case damaged([[ByteCount]])
-        /// The file was written after it was downloaded, and its bytes differ: these ranges, half-open `[start, end]`.
+        /// The file was written after its download, and bytes in these half-open ranges `[start, end]` differ.
         case changed([[ByteCount]])
-        /// The file is not there, or was never complete.
+        /// The file does not exist, or was never complete.
         case missing
         /// There is no record of the file's digest.
         case unknown
         /// The file cannot be read.
         case unreadable(DownloadError)
-        /// The file is in the directory of a set and not of the set.
+        /// The file is in the directory of a set but does not belong to the set.
         case extra
     }
 
     /// The absolute path.
     public var path: String
     public var state: State
-    /// What is known of the file; `nil` if there is no record.
+    /// The record of the file; `nil` if there is none.
     public var record: FileRecord?
-    /// The directory of the manifest that names the file, below which no link is followed; `nil` for a file that was
-    /// named itself.
+    /// The directory of the manifest that lists the file; no link below it is followed. `nil` if the path of the file itself
+    /// was given.
     public var directory: String?
-    /// The number of the user who recorded the digests, if that is not this one: the record is as trustworthy as that user.
+    /// The ID of the user who recorded the digests, if it is not the current user. The record is as trustworthy as that user.
     public var recordedBy: UInt32?
-    /// The path of the file with the record: a manifest, the digests beside the file, or the file itself, which keeps a
-    /// digest in an attribute; `nil` if there is no record.
+    /// The path of the file with the record: a manifest, the digests beside the file, or the file itself if it has a digest in
+    /// an attribute; `nil` if there is no record.
     public var recordedIn: String?
-    /// Why nothing is written by what the record says.
+    /// Why the record must not be used to write files; `nil` if it may be.
     var recordFlaw: ErrorPhrase?
 
     /// Whether the file is whole.
@@ -81,7 +81,7 @@ extension VerifiedFile: Encodable {
 }
 
 extension VerifiedFile.State {
-    /// The word of the state: `intact`, `damaged`, `changed`, `missing`, `unknown`, `unreadable` or `extra`.
+    /// The name of the state: `intact`, `damaged`, `changed`, `missing`, `unknown`, `unreadable` or `extra`.
     public var word: String {
         switch self {
         case .intact: "intact"
@@ -95,28 +95,28 @@ extension VerifiedFile.State {
     }
 }
 
-/// Compares files with the digests that were recorded when they were downloaded: of a directory with a manifest, all files
-/// of the set; of a file, what was recorded with it: the digests beside it, or the one in its attribute; else the manifest
-/// of a set of this user that contains it.
+/// Compares files with the digests that were recorded when they were downloaded. For a directory with a manifest, these are all
+/// files of the set. A single file is compared with the digests beside it or the one in its attribute, otherwise with the
+/// manifest of this user's set that contains it.
 ///
-/// Nothing is written, so the files and the records may be anyone's who lets this user read them: what is known of a record
-/// is its ``RecordSource``, by which ``DownloadManager/repair(_:with:)`` decides. Manifests are looked for in directories
-/// above the file only as far as nobody else can put files there.
+/// Nothing is written, so the files and records may belong to anyone who lets this user read them. The ``RecordSource`` of a
+/// record decides whether ``DownloadManager/repair(_:with:)`` may use it. Manifests are searched for in the directories above
+/// the file only as far as nobody else can create files there.
 struct FileVerifier {
     let disk: Disk
 
-    /// What a path names.
+    /// The files that a path denotes.
     struct Targets: Sendable {
         var files: [(path: FilePath, record: FileRecord?)] = []
         /// The directory of the manifest.
         var directory: String?
-        /// Where the records are from.
+        /// The source of the records.
         var source: RecordSource?
-        /// Why there may be more.
+        /// Why the list of files may be incomplete.
         var problem: ErrorPhrase?
     }
 
-    /// The files that a path names, with their records.
+    /// Returns the files that a path denotes, with their records.
     func targets(_ path: String) throws(DownloadError) -> Targets {
         let place = FilePath(path)
         let status: FileStatus?
@@ -133,18 +133,19 @@ struct FileVerifier {
         }
         let (beside, own) = (digests(beside: place, disk.fileSystem), attribute(of: place))
         let above = try record(inManifestAbove: place)
-        // Own records before those of others; what is kept with the file before a manifest, which others may have made.
+        // This user's records take precedence over those of others, and records kept with the file over a manifest, which
+        // others may have written.
         var found = [beside, own, above].compactMap(\.self).first { $0.source.flaw == nil } ?? beside ?? own
         if let own, let above, found?.source == own.source, own.record.checksum == above.record.checksum,
             own.record.totalBytes == above.record.totalBytes
         {
-            // It says the same of the bytes, and where they are from.
+            // The manifest has the same digest, and also the source of the file.
             found = above
         }
         return Targets(files: [(place, found?.record)], source: found?.source)
     }
 
-    /// The files below the directory of a set that its manifest does not name, sorted; without Ferry's own files, and without
+    /// Returns the files below the directory of a set that its manifest does not list, sorted. Excludes Ferry's own files and
     /// directories that are sets themselves. No link is followed.
     func extras(in directory: FilePath, besides known: Set<FilePath>) -> [FilePath] {
         let fileSystem = disk.fileSystem(within: directory.string)
@@ -169,10 +170,10 @@ struct FileVerifier {
     private static let mostExtras = 100_000
     private static let mostDepth = 64
 
-    /// A record, and where it is from.
+    /// A record and its source.
     typealias Found = (record: FileRecord, source: RecordSource)
 
-    /// The digests beside a file, unless the file is a newer download without any.
+    /// Returns the digests beside a file, unless they are of an earlier download of it.
     private func digests(beside path: FilePath, _ fileSystem: any FileSystem) -> Found? {
         guard let place = DigestFile.path(of: path), let opened = try? fileSystem.openAnyones(place) else { return nil }
         defer { opened.close() }
@@ -204,7 +205,7 @@ struct FileVerifier {
         return nil
     }
 
-    /// The digest that a file keeps in its attribute.
+    /// Returns the digest in the attribute of a file.
     private func attribute(of path: FilePath) -> Found? {
         guard let file = try? disk.fileSystem.openAnyones(path) else { return nil }
         defer { file.close() }
@@ -234,7 +235,7 @@ struct FileVerifier {
         }
         if record.pieces == nil, let beside = digests(beside: path, fileSystem),
             beside.record.checksum == checksum, beside.record.totalBytes == total,
-            // By the pieces a repair decides what it copies.
+            // A repair uses the digests of the pieces to decide what it copies.
             beside.source.flaw == nil || source?.flaw != nil
         {
             record.pieces = beside.record.pieces
@@ -259,7 +260,7 @@ struct FileVerifier {
         return result
     }
 
-    /// Returns the bytes of the file, as it was downloaded, that are not there.
+    /// Returns the bytes of the downloaded file that are damaged or missing.
     private func damage(
         _ file: any File, _ length: ByteCount, _ record: FileRecord, _ total: ByteCount, _ checksum: Checksum
     ) throws(FileError) -> RangeSet<ByteCount> {
@@ -295,11 +296,11 @@ extension DownloadManager {
     /// Compares files with the digests that were recorded when they were downloaded.
     ///
     /// - Parameters:
-    ///   - path: A directory with a manifest of `sync(_:into:options:)`, or a file of one, or one that was downloaded with
-    ///     ``DownloadRequest/recordsDigests``.
-    ///   - body: Called with each file in order; of a directory then with those that are not of the set.
-    /// - Throws: `invalidRequest` for a directory without a manifest, and after all files for one whose manifest is not
-    ///   whole; `cancelled` after the task is cancelled. What is wrong with a file is its state.
+    ///   - path: A directory with a manifest of `sync(_:into:options:)`, a file of such a directory, or a file that was
+    ///     downloaded with ``DownloadRequest/recordsDigests``.
+    ///   - body: Called with each file in order, and then, for a directory, with each file that does not belong to the set.
+    /// - Throws: `invalidRequest` for a directory without a manifest and, after all files, for one whose manifest is incomplete
+    ///   or damaged; `cancelled` after the task is cancelled. A problem with a file is reported as its state.
     public static func verify(
         _ path: String, _ body: @Sendable (VerifiedFile) async -> Void
     ) async throws(DownloadError) {
@@ -317,7 +318,7 @@ extension DownloadManager {
             }
             await body(file)
         }
-        // A manifest that is not whole does not say which files are of the set.
+        // An incomplete manifest does not show which files belong to the set.
         if targets.problem == nil, let directory = targets.directory.map({ FilePath($0) }) {
             let known = Set(targets.files.map(\.path))
             let extras = await EngineProvider.files.run { disk in
@@ -332,16 +333,16 @@ extension DownloadManager {
         }
     }
 
-    /// Returns the download that repairs a file: it fetches the bytes that differ, under the validator of the first download
-    /// or with the digest as judge, and replaces the file in one step. The file is not changed before that.
+    /// Returns the download that repairs a file: it fetches the bytes that differ, and replaces the file in one step. The new
+    /// bytes are proven by the validator of the first download or by the digest. The file is not changed before that.
     ///
-    /// Copies the intact bytes beside the file first, synced and compared.
+    /// First copies the intact bytes to a file beside it, and syncs and compares the copy.
     ///
     /// - Parameters:
-    ///   - file: A damaged, changed or missing file, as ``verify(_:_:)`` found it.
-    ///   - template: What the file is requested with; its sources replace those of the record, if there are any.
-    /// - Throws: `notResumable` without a record that is this user's own, or a URL, `conflict` while another download has the name, `disk`, why the
-    ///   file cannot be read, or that it is another user's.
+    ///   - file: A damaged, changed or missing file, as returned by ``verify(_:_:)``.
+    ///   - template: The options of the request; its sources, if any, replace those of the record.
+    /// - Throws: `notResumable` without a URL or a record of this user's own; `conflict` while another download uses the name;
+    ///   `disk` if the file cannot be read or belongs to another user.
     public static func repair(
         _ file: VerifiedFile, with template: DownloadRequest
     ) async throws(DownloadError) -> DownloadRequest {
@@ -358,7 +359,7 @@ extension DownloadManager {
         guard !request.sources.isEmpty else {
             throw DownloadError(.notResumable, ErrorPhrase(.repairWithoutURL, file.path), recovery: .needsUser)
         }
-        // Of another server the digest decides, as a validator is that of one server.
+        // For a different server the digest decides, because a validator is valid on its own server only.
         if request.sources.first.map({ record.urls.contains($0.text) }) != true {
             (record.etag, record.lastModified) = (nil, nil)
         }
@@ -389,7 +390,8 @@ extension DownloadManager {
         return request
     }
 
-    /// Throws if the file, or the manifest that names a missing one, is another user's: only the owner repairs.
+    /// Throws if the file, or the manifest that lists a missing file, belongs to another user, because only the owner may
+    /// repair a file.
     private static func requireOwn(_ file: VerifiedFile) async throws(DownloadError) {
         let manifest = file.directory.map { FilePath($0).appending(SetPath.manifest) }
         guard let path = file.state == .missing ? manifest : FilePath(file.path) else { return }
@@ -401,7 +403,7 @@ extension DownloadManager {
         }
     }
 
-    /// Makes the directory of a missing file of a set, which may be gone too.
+    /// Creates the directory of a missing file of a set, in case it is missing too.
     private static func makeDirectory(of path: String, in root: String) async throws(DownloadError) {
         try await EngineProvider.files.run { disk throws(DownloadError) in
             do throws(FileError) {

@@ -10,12 +10,13 @@ import SystemPackage
     import Foundation
 #endif
 
-/// The manifest of a set: a ``FileRecord`` per line, of which the last one for a path counts. Of a directory it is
-/// `DIR/ferry-manifest.jsonl`; of a set in a bucket, whose manifest is an object, it is what runs that have not ended noted.
+/// The manifest of a set: a ``FileRecord`` per line, of which the last one for a path counts. For a directory it is the file
+/// `DIR/ferry-manifest.jsonl`. For a set in a bucket, whose manifest is an object, it is the local log of the runs that have
+/// not ended.
 ///
-/// A sync appends each file when it has been published, so a killed one leaves what it has; at its end the manifest is
-/// replaced in one step, in the order of the list, with the number of its files as its last line. The lock of the file
-/// keeps two syncs of one directory apart.
+/// A sync appends each file when it has been published, so a killed sync leaves the records of its completed files. At the end
+/// of a sync the manifest is replaced in one step, in the order of the list, with the number of its files as its last line. The
+/// file's lock prevents two syncs of one directory at the same time.
 struct Manifest: Sendable {
     /// The records, by path.
     private(set) var records: [FilePath: FileRecord] = [:]
@@ -26,13 +27,13 @@ struct Manifest: Sendable {
     /// The offset at which the next line is appended.
     private var end: ByteCount
 
-    /// What paths of records name.
+    /// The meaning of the paths in records.
     enum PathRule: Sendable {
-        /// Files here.
+        /// Paths of files on this machine.
         case files
-        /// Objects below a prefix.
+        /// Keys of objects below a prefix.
         case keys
-        /// Likewise, and their manifest, as it is an object that is uploaded too.
+        /// As `keys`, and the key of their manifest, which is an uploaded object too.
         case noted
 
         fileprivate func contains(_ path: String) -> Bool {
@@ -46,14 +47,14 @@ struct Manifest: Sendable {
 
     private static let pieceBytes: ByteCount = 4 << 20
     private static let mostLineBytes = 1 << 20
-    /// The maximum number of records, which are in memory.
+    /// The maximum number of records, because they are held in memory.
     private static let mostRecords = 4_000_000
     /// Lines are written together up to about this size.
     private static let writtenBytes = 1 << 20
 
     /// Opens the manifest of a directory, or creates it. Blocks.
     ///
-    /// Throws `conflict` while another process has it open, `disk` if it is not this user's own or cannot be read.
+    /// Throws `conflict` while another process has it open, `disk` if it belongs to another user or cannot be read.
     init(in directory: FilePath, fileSystem: any FileSystem) throws(DownloadError) {
         try self.init(
             at: directory.appending(SetPath.manifest), of: directory.string, .files, fileSystem: fileSystem)
@@ -92,11 +93,11 @@ struct Manifest: Sendable {
         }
     }
 
-    /// What a manifest holds.
+    /// The content of a manifest.
     struct Content: Sendable {
         /// The records in the order of their paths' first lines.
         var records: [FileRecord] = []
-        /// Why the manifest is not whole; `nil` if it is.
+        /// Why the manifest is incomplete or damaged; `nil` if it is whole.
         var problem: ErrorPhrase?
         var source: RecordSource
     }
@@ -104,9 +105,9 @@ struct Manifest: Sendable {
     /// The last line of a whole manifest.
     private struct Count: Codable { var files: Int }
 
-    /// Reads the records of a directory without changing anything; `nil` if it has no manifest. Blocks.
+    /// Reads the records of a directory without changing anything. Returns `nil` if it has no manifest. Blocks.
     ///
-    /// The manifest may be another user's, which its source tells.
+    /// The manifest may belong to another user, as its `source` shows.
     static func content(of directory: FilePath, fileSystem: any FileSystem) throws(DownloadError) -> Content? {
         try content(at: directory.appending(SetPath.manifest), of: directory.string, .files, fileSystem: fileSystem)
     }
@@ -141,7 +142,7 @@ struct Manifest: Sendable {
         do throws(FileError) {
             let found = try Self.read(file, length: end, path, paths)
             records = found.records
-            // A line that was cut by a kill or power cut is overwritten.
+            // A line that a kill or power cut truncated is overwritten.
             end = found.end
         } catch { throw DownloadError(error) }
     }
@@ -152,9 +153,9 @@ struct Manifest: Sendable {
         var records: [FilePath: FileRecord] = [:]
         /// The paths in the order of their first lines.
         var order: [FilePath] = []
-        /// The number of files that the last sync which ended has noted.
+        /// The number of files in the final line of the last finished sync.
         var count: Int?
-        /// The number of lines that cannot be read: their files are requested again.
+        /// The number of lines that cannot be read; their files are requested again.
         var unusable = 0
         /// The end of the last complete line.
         var end: ByteCount = 0
@@ -164,7 +165,7 @@ struct Manifest: Sendable {
 
         init(_ paths: PathRule) { self.paths = paths }
 
-        /// Whether a line is so long, or lines are so many, that it is no manifest.
+        /// Whether the file cannot be a manifest because a line is too long or there are too many records.
         var isBroken: Bool { rest.count > mostLineBytes || records.count > mostRecords }
 
         /// Adds the lines of the next bytes.
@@ -178,7 +179,7 @@ struct Manifest: Sendable {
             rest.removeFirst(start)
         }
 
-        /// Adds what is there of a line without an end.
+        /// Adds the last line if it has no line break.
         mutating func finish() {
             if !rest.isEmpty { add(rest[...]) }
             rest = []
@@ -218,7 +219,7 @@ struct Manifest: Sendable {
         return lines
     }
 
-    /// Appends a record. Not synced: a lost line costs a request, or the comparison of an object whose begin was synced.
+    /// Appends a record. Not synced: a lost line costs a request, or the comparison of an object whose start was synced.
     /// Blocks.
     mutating func append(_ record: FileRecord) throws(DownloadError) {
         records[record.key] = record
@@ -242,7 +243,7 @@ struct Manifest: Sendable {
         if !buffer.isEmpty { try write(buffer) }
     }
 
-    /// Makes the lines durable that were appended, and the name of the manifest. Blocks.
+    /// Makes the appended lines and the name of the manifest durable. Blocks.
     func sync() throws(DownloadError) {
         do throws(FileError) {
             try file.dataSync()
@@ -270,7 +271,7 @@ struct Manifest: Sendable {
         } catch { throw DownloadError(error) }
     }
 
-    /// Returns an open file with the text of a whole manifest, which has no name any more, and its digest. Blocks.
+    /// Returns an open, already unlinked file with the text of a whole manifest, and its digest. Blocks.
     func draft(
         of records: [FileRecord]
     ) throws(DownloadError) -> (file: any File, totalBytes: ByteCount, digest: [UInt8]) {
@@ -316,20 +317,21 @@ struct Manifest: Sendable {
         }
     }
 
-    /// Closes the manifest with the lines that were appended. Blocks.
+    /// Closes the manifest and keeps the appended lines. Blocks.
     func close() { file.close() }
 
-    /// Deletes the manifest, of which this process has the lock, and closes it. Blocks.
+    /// Deletes the manifest, whose lock this process holds, and closes it. Blocks.
     func remove() {
         defer { file.close() }
         // allow(ours): opened and locked as such.
         if (try? fileSystem.isNamed(path, file)) == true { try? fileSystem.removeIfPresent(path) }
     }
 
-    /// Returns the line of a record, without what would make it too long to be read: mirrors, then the reason of a failure.
+    /// Returns the line of a record. If the line would be too long to be read back, drops first the mirrors, then the reason
+    /// for a failure.
     static func line(_ record: FileRecord) throws(DownloadError) -> [UInt8] {
         var record = record
-        // The digests of pieces are in the file beside it.
+        // The digests of pieces are in a separate file beside the downloaded one.
         record.pieces = nil
         for shorten in [
             { _ in }, { $0.urls.removeLast($0.urls.count - min(1, $0.urls.count)) },
@@ -348,15 +350,15 @@ struct Manifest: Sendable {
     }
 }
 
-/// The manifest of a set of objects, while it arrives.
+/// The manifest of a set of objects while it is being received.
 final class ArrivingManifest: Sendable {
-    /// Locked without waiting: one piece arrives after the other.
+    /// Never contended, because pieces arrive one after the other.
     private let state = Mutex((lines: Manifest.Lines(.keys), digest: RunningDigest(.sha256)))
 
     /// Pieces above this are read on a file thread, which takes longer to wake than a small one takes to read.
     private static let mostInline = 64 << 10
 
-    /// Adds bytes. Returns false if it is no manifest.
+    /// Adds bytes. Returns `false` if they cannot belong to a manifest.
     func append(_ bytes: ByteBuffer) async -> Bool {
         if bytes.readableBytes <= Self.mostInline { return add(bytes) }
         return await EngineProvider.files.run { [self] _ in add(bytes) }
@@ -366,18 +368,18 @@ final class ArrivingManifest: Sendable {
         state.withLock { state in
             state.lines.append(bytes.readableBytesView)
             bytes.withUnsafeReadableBytes { state.digest.update($0) }
-            // One with a damaged line is not used: its other records need no memory.
+            // A manifest with a damaged line is not used, so its other records need not be held in memory.
             return !state.lines.isBroken && state.lines.unusable == 0
         }
     }
 
-    /// What has arrived.
+    /// The content that has been received.
     struct Content: Sendable {
         /// The records in the order of their paths' first lines; `nil` if the manifest is not whole.
         var records: [FileRecord]?
         /// The SHA-256.
         var digest: [UInt8]
-        /// Whether it was not read to its end, as it is no manifest.
+        /// Whether reading was stopped early because the content is not a manifest.
         var isBroken: Bool
     }
 

@@ -1,12 +1,12 @@
 public import FerryCore
 
-/// An object of a bucket, as the list of its store has it.
+/// An object of a bucket, as its store lists it.
 public struct ListedObject: Sendable, Hashable, Codable {
     /// The `s3` URL.
     public var url: String
     /// The size in bytes.
     public var totalBytes: ByteCount?
-    /// When the object was written, in the form of the store.
+    /// The date of the last change, in the format of the store.
     public var lastModified: String?
     public var etag: String?
 }
@@ -15,19 +15,20 @@ public struct ListedObject: Sendable, Hashable, Codable {
 public struct ObjectListing: Sendable, Hashable {
     /// In the order of their keys' bytes.
     public var objects: [ListedObject] = []
-    /// What is not listed: one line each.
+    /// Descriptions of what could not be listed, one line each.
     public var problems: [String] = []
 }
 
 extension DownloadManager {
-    /// Returns the objects below the prefix that an `s3` URL names, without those that stand for directories and Ferry's
-    /// own. Writes nothing.
+    /// Returns the objects below the prefix that an `s3` URL names, except those that stand for directories and Ferry's own.
+    /// Writes nothing.
     ///
     /// - Parameters:
-    ///   - prefix: A slash is added to its key if it has none; an empty key stands for the whole bucket.
+    ///   - prefix: The prefix. A slash is appended to its key if it does not end with one; an empty key stands for the whole
+    ///     bucket.
     ///   - request: The settings of the connection, and header fields; its sources and destination are ignored. Its secrets are
     ///     sent only if they belong to the store of the prefix.
-    /// - Throws: `refused` if there is no such bucket, or nothing below the prefix; `credentials`; `network`.
+    /// - Throws: `refused` if the bucket does not exist or has no objects below the prefix; `credentials`; `network`.
     public func objects(
         below prefix: DownloadURL, as request: DownloadRequest
     ) async throws(DownloadError) -> ObjectListing {

@@ -9,18 +9,19 @@ import SystemPackage
     import struct Foundation.Date
 #endif
 
-/// The prefix of a bucket that has the objects of a set, and their manifest as an object.
+/// The prefix of a bucket that contains the objects of a set, and their manifest as an object.
 ///
 ///     manifest, list of the prefix ─► plan ─► requests, each noted here before ─► objects, noted here ─► manifest
 ///
-/// - An object is of the set only if it has the ETag and the size that the manifest names. Another one is replaced only on
-///   request, and never deleted.
-/// - Whatever replaces or deletes an object, or the manifest, does it under the ETag that was listed or read.
-/// - Until the manifest is written, what this run has begun and stored is in a file on this machine, also the upload of a
-///   manifest of several parts. The file keeps two syncs of one prefix by this user apart. An object of a run that was killed before it was noted is compared with its source
-///   by what the run had begun.
-/// - A run that ends removes what earlier ones have left here and in the store of files that are not gone on with: those that
-///   the source does not list any more, and those whose key has an object of others.
+/// - An object belongs to the set only if it has the ETag and the size that the manifest records. Any other object is replaced
+///   only on request, and never deleted.
+/// - Requests that replace or delete an object, or the manifest, are conditional on the ETag that was listed or read.
+/// - Until the manifest is written, a log on this machine records the files that this run has begun and stored, including a
+///   multipart upload of the manifest. The lock of the log prevents two syncs of one prefix by this user at the same time. If a
+///   run was killed before it recorded an object, the entry for its start tells the next run to compare the object with its
+///   source.
+/// - A run that ends removes the part files and uploads of earlier runs for files that are no longer continued: files that the
+///   source no longer lists, and files whose key has an object that does not belong to the set.
 struct ObjectPlace: SyncPlace {
     let plan: SyncPlan
     let earlier: [FilePath: FileRecord]
@@ -33,31 +34,31 @@ struct ObjectPlace: SyncPlace {
     private let options: SyncOptions
     private let manager: DownloadManager
 
-    /// The maximum size of a manifest in bytes: four million files, whose records are in memory.
+    /// The maximum size of a manifest in bytes, enough for four million files. Their records are held in memory.
     private static let mostManifestBytes: ByteCount = 2 << 30
-    /// Objects that are deleted at the same time.
+    /// The maximum number of objects that are deleted at the same time.
     private static let parallelDeletions = 4
     /// The maximum size of a key in bytes.
     fileprivate static let mostKeyBytes = 1024
-    /// By which the manifest is noted.
+    /// The path under which the log records the manifest.
     private static let manifestKey = FilePath(SetPath.manifest)
 
-    /// What the prefix has.
+    /// The state of the prefix.
     private struct Held: Sendable {
         var objects: [FilePath: SyncPlan.HeldFile] = [:]
         var records: [FilePath: FileRecord] = [:]
-        /// The sources of the files that runs on this machine have begun, and of which the manifest may not tell yet.
+        /// The sources of the files that runs on this machine have begun, and that the manifest may not list yet.
         var begun: [FilePath: String] = [:]
-        /// The identifiers of uploads of several parts that runs on this machine have begun.
+        /// The identifiers of multipart uploads that runs on this machine have begun.
         var uploads: [FilePath: String] = [:]
         /// The ETag of the manifest; `nil` if there is none.
         var manifestTag: String?
         var manifestDigest: [UInt8]?
-        /// The identifier of an upload of several parts of the manifest that a run on this machine has begun.
+        /// The identifier of a multipart upload of the manifest that a run on this machine has begun.
         var manifestUpload: String?
 
-        /// Takes the manifest, and what earlier runs on this machine have noted: of two records of a file the one that its
-        /// object matches.
+        /// Merges the manifest and the log of earlier runs on this machine. Of two records of a file, the one that matches the
+        /// object counts.
         mutating func take(_ manifest: [FileRecord], noted: some Collection<FileRecord>) {
             for record in manifest {
                 records[record.key] = record
@@ -83,7 +84,7 @@ struct ObjectPlace: SyncPlace {
                 manifest: records, file: { objects[FilePath($0)] }, isSame: { _ in false },
                 isDownloaded: { entry in
                     guard let source = entry.sources.first else {
-                        // A file of this machine is compared for nothing but its bytes.
+                        // A file on this machine can always be compared with the object, if the sizes are equal.
                         return objects[entry.key]?.totalBytes == entry.totalBytes
                     }
                     return begun[entry.key] == source.with(nil).text
@@ -91,7 +92,7 @@ struct ObjectPlace: SyncPlace {
         }
     }
 
-    /// Lists the objects below a prefix, opens what earlier runs have noted, and plans.
+    /// Lists the objects below a prefix, opens the log of earlier runs, and makes the plan.
     ///
     /// Throws `conflict` while another process of this user syncs the prefix.
     static func open(
@@ -115,7 +116,7 @@ struct ObjectPlace: SyncPlace {
                 let plan = SyncPlan(listing, options, state.holdings)
                 var manifest = noted
                 try manifest.append(contentsOf: plan.begun(state.records, state.uploads))
-                // An object may outlive a power cut that this file would not: then nobody would know it.
+                // Otherwise, after a power cut, an object could exist that no record mentions.
                 if options.request.syncsToDisk { try manifest.sync() }
                 return (plan: plan, manifest: manifest)
             }
@@ -148,12 +149,12 @@ struct ObjectPlace: SyncPlace {
         }
     }
 
-    /// The file that has what runs on this machine have noted of a prefix.
+    /// The log of the runs on this machine for a prefix.
     private static func noted(of prefix: DownloadURL, _ staging: FilePath) -> FilePath {
         staging.appending("\(shortDigest(of: prefix)).ferry-set")
     }
 
-    /// A short name of an object that no other has.
+    /// A short, unique name for an object.
     private static func shortDigest(of object: DownloadURL) -> String {
         HexText.string(ByteDigest.of(Array(object.text.utf8), .sha256).prefix(12))
     }
@@ -163,7 +164,7 @@ struct ObjectPlace: SyncPlace {
         _ retrying: @escaping @Sendable (_ event: LocalizedEvent, _ url: DownloadURL) -> Void
     ) async throws(DownloadError) -> (state: Held, manifest: [FileRecord]) {
         var (state, records): (Held, [FileRecord]) = (Held(), [])
-        // The manifest before the list: of objects that another sync stores in between no record is lost by it.
+        // The manifest is read before the list, so that no record is lost of an object that another sync stores in between.
         let store = try store(options, manager) { $0.environment }
         let object = manifestObject(of: prefix)
         let found = try await store.read(object, most: Int(mostManifestBytes), into: { ArrivingManifest() }) {
@@ -176,7 +177,7 @@ struct ObjectPlace: SyncPlace {
             }
             let read = await EngineProvider.files.run { _ in found.content.finish() }
             if !found.isWhole, !read.isBroken { throw largeManifest(object) }
-            // Always written in one step: another one was damaged, or is not ours.
+            // Ferry always writes a manifest in one step, so this one was damaged or is not Ferry's.
             guard let known = read.records else {
                 throw DownloadError(
                     .conflict, ErrorPhrase(.manifestNotWhole, object.text), suggestion: ErrorPhrase(.restoreManifest),
@@ -194,7 +195,7 @@ struct ObjectPlace: SyncPlace {
 
     private static func manifestObject(of prefix: DownloadURL) -> DownloadURL { prefix.appendingKey(SetPath.manifest) }
 
-    /// The store, as requests without secrets reach it.
+    /// The store, with settings that contain no secrets of requests.
     private static func store(
         _ options: SyncOptions, _ manager: DownloadManager, _ environment: (Scheduler) -> EngineEnvironment
     ) throws(DownloadError) -> ObjectStore {
@@ -216,10 +217,10 @@ struct ObjectPlace: SyncPlace {
         if entry.file == nil { request.destination = .file(staged(entry.path).string) }
         request.onConflict = cause.replaces ? .overwrite : .fail
         let tag = cause.replaces ? state.objects[entry.key]?.mark : nil
-        // Without an ETag nothing is replaced.
+        // An object without an ETag is not replaced.
         var known = KnownObject(etag: tag == "" ? nil : tag)
         known.mayHaveContent = cause == .unrecorded
-        // Validators are those of one URL: of another file a 304 would say nothing.
+        // Validators are valid for one URL only; for a different file, a 304 would prove nothing.
         if cause == .unproven, let record = earlier[entry.key], let source = entry.sources.first,
             record.urls.first == source.with(nil).text
         {
@@ -230,7 +231,7 @@ struct ObjectPlace: SyncPlace {
         request.knownObject = known
     }
 
-    /// The file that is fetched here before it becomes an object; its part file has the bytes.
+    /// The path at which a file is staged before it becomes an object. The bytes are in the part file of this path.
     private func staged(_ path: String) -> FilePath {
         let name = SafeName.sanitize(Paths.name(of: path)) ?? "file"
         let object = prefix.appendingKey(path)
@@ -244,7 +245,7 @@ struct ObjectPlace: SyncPlace {
         var record = commonRecord(of: file, entry)
         (record.completedAt, record.storedETag) = (Date(), tag.field)
         (record.totalBytes, record.checksum) = (file.totalBytes, file.checksum)
-        // A row with another size is not of these bytes.
+        // A row with a different size does not describe these bytes.
         if entry.row?.totalBytes ?? file.totalBytes == file.totalBytes { record.listed = entry.listed }
         return record
     }
@@ -286,7 +287,7 @@ struct ObjectPlace: SyncPlace {
             let open = uploads.isEmpty ? [:] : await abort(uploads)
             await EngineProvider.files.run { disk in
                 var kept = rest.kept + rest.unsure.filter { $0.uploadID != nil || hasPart($0, disk) }
-                // The next run ends what the store has not ended.
+                // The next run aborts the uploads that the store has not aborted.
                 if !open.isEmpty {
                     let known = Set(kept.lazy.map(\.key))
                     kept += rest.over.filter { open[$0.key] != nil && !known.contains($0.key) }
@@ -295,12 +296,12 @@ struct ObjectPlace: SyncPlace {
                     }
                 }
                 if let id = made.openUpload { kept.append(Self.note(ofManifest: id)) }
-                // If this fails, all that was noted counts, which costs no more.
+                // If this fails, the whole log remains, which costs nothing more.
                 if kept.isEmpty { manifest.remove() } else { try? manifest.replace(by: kept) }
             }
             return
         }
-        // What was noted here counts for the next run.
+        // The log remains for the next run.
         await EngineProvider.files.run { _ in manifest.close() }
         _ = try result.get()
         throw DownloadError(
@@ -308,14 +309,14 @@ struct ObjectPlace: SyncPlace {
             recovery: .needsUser)
     }
 
-    /// An upload of several parts that is not gone on with.
+    /// A multipart upload that is not continued.
     private struct Abandoned: Sendable {
         var key: FilePath
         var object: DownloadURL
         var id: String
     }
 
-    /// Ends uploads. Returns the identifiers of those that the store has not ended.
+    /// Aborts uploads. Returns the identifiers of those that the store has not aborted.
     private func abort(_ uploads: [Abandoned]) async -> [FilePath: String] {
         await withStore { store in
             var open: [FilePath: String] = [:]
@@ -337,22 +338,22 @@ struct ObjectPlace: SyncPlace {
     /// The outcome of storing the manifest.
     private struct StoredManifest: Sendable {
         var outcome: ObjectStore.Outcome
-        /// The identifier of an upload of several parts that is not gone on with, and that the store has not ended.
+        /// The identifier of a multipart upload that is not continued and that the store has not aborted.
         var openUpload: String?
     }
 
-    /// What is noted of the manifest while it is stored.
+    /// Returns the log entry of the manifest while it is being stored.
     ///
-    /// - Parameter id: Its upload of several parts; `nil` for none.
+    /// - Parameter id: The multipart upload of the manifest; `nil` for none.
     private static func note(ofManifest id: String?) -> FileRecord {
         var record = FileRecord(path: SetPath.manifest)
         record.uploadID = id
         return record
     }
 
-    /// The open file of what was noted, while the manifest is stored.
+    /// The open log, while the manifest is being stored.
     private final class OpenNotes: Sendable {
-        /// Locked on file threads alone.
+        /// Locked on file threads only.
         private let manifest: Mutex<Manifest>
         private let syncsToDisk: Bool
 
@@ -370,7 +371,7 @@ struct ObjectPlace: SyncPlace {
         }
     }
 
-    /// Stores the manifest, unless the one that was read is the same. Its text is in a file until then, which has no name.
+    /// Stores the manifest, unless it equals the one that was read. Until it is stored, its text is in an unlinked file.
     private func store(_ manifest: Manifest, _ records: [FileRecord]) async -> Result<StoredManifest, DownloadError> {
         let object = Self.manifestObject(of: prefix)
         let notes = OpenNotes(manifest, syncsToDisk: options.request.syncsToDisk)
@@ -410,14 +411,14 @@ struct ObjectPlace: SyncPlace {
         } catch { return .failure(error) }
     }
 
-    /// What was noted of files that are not known to be stored.
+    /// The log entries of files that are not known to be stored.
     private struct Rest: Sendable {
-        /// Nobody can tell whether they were stored: an upload may have been stopped, or its answer lost. By it the next run
-        /// compares such an object with its source.
+        /// Files that may have been stored: an upload may have been stopped, or its response lost. Because of these entries,
+        /// the next run compares the objects with their sources.
         var kept: [FileRecord] = []
-        /// Not of this run, which the filter or a list that is not whole has left out.
+        /// Files that this run did not request, because the filter or an incomplete list left them out.
         var unsure: [FileRecord] = []
-        /// What is left of them here and in the store is of no use any more.
+        /// Files whose part files and uploads are no longer needed.
         var over: [FileRecord] = []
     }
 
@@ -434,7 +435,7 @@ struct ObjectPlace: SyncPlace {
         var rest = Rest()
         for record in manifest.records.values.sorted(by: FileRecord.precedes) where record.key != Self.manifestKey {
             let isRequested = requested.contains(record.key)
-            // Compared just now, and of others.
+            // The object was just compared, and does not belong to the set.
             let isOfOthers = [.thereAlready, .objectChanged].contains(errors[record.key]?.phrase?.key)
             if isRequested, known.contains(record.key) {
                 if record.uploadID != nil { rest.over.append(record) }
@@ -458,7 +459,7 @@ struct ObjectPlace: SyncPlace {
         return rest
     }
 
-    /// The part file of a file of this set, by its journal; `nil` if there is none. Blocks.
+    /// Returns the part file of a file of this set, identified by its journal; `nil` if there is none. Blocks.
     private func part(of record: FileRecord, _ disk: Disk) -> PartFiles.Found? {
         guard let found = try? PartFiles.find(at: staged(record.path).string, fileSystem: disk.fileSystem),
             found.record.upload?.object == prefix.appendingKey(record.path).text
@@ -468,8 +469,8 @@ struct ObjectPlace: SyncPlace {
 
     private func hasPart(_ record: FileRecord, _ disk: Disk) -> Bool { part(of: record, disk) != nil }
 
-    /// Removes the part file of a file that is not gone on with. Returns the uploads of several parts that have been begun for
-    /// it. Blocks.
+    /// Removes the part file of a file that is not continued. Returns the multipart uploads that were begun for the file.
+    /// Blocks.
     private func discard(_ record: FileRecord, _ disk: Disk) -> [Abandoned] {
         var ids = [record.uploadID]
         if let found = part(of: record, disk) {
@@ -486,8 +487,8 @@ struct ObjectPlace: SyncPlace {
     /// Stores a file of a directory, unless its object has the same bytes already.
     ///
     /// - Parameters:
-    ///   - note: Receives the identifier of an upload of several parts before its first part is sent, `nil` after its end.
-    ///   - sent: Called with each number of bytes that is sent.
+    ///   - note: Called with the identifier of a multipart upload before its first part is sent, and with `nil` after its end.
+    ///   - sent: Called with the number of bytes of each piece that is sent.
     func store(
         _ upload: SetUpload, note: @escaping @Sendable (_ id: String?) async throws(DownloadError) -> Void,
         sent: @escaping @Sendable (ByteCount) -> Void, report: @escaping @Sendable (Reason) -> Void
@@ -513,14 +514,14 @@ struct ObjectPlace: SyncPlace {
         return record
     }
 
-    /// Returns what is noted of a file while it is stored.
+    /// Returns the log entry of a file while it is being stored.
     ///
-    /// - Parameter id: The upload of several parts; `nil` for none.
+    /// - Parameter id: The multipart upload; `nil` for none.
     func begun(_ entry: SetEntry, upload id: String?) -> FileRecord {
         SyncPlan.begun(entry, earlier[entry.key], upload: id)
     }
 
-    /// Runs `body` with a store that also answers after the manager has been shut down.
+    /// Runs `body` with a store that can be used even after the manager has been shut down.
     private func withStore<Value: Sendable>(
         _ body: (ObjectStore) async -> Value, otherwise: (DownloadError) -> Value
     ) async -> Value {
@@ -550,7 +551,7 @@ extension SetListing {
 }
 
 extension SyncPlan {
-    /// The records of the files that are requested, with what was known of each before.
+    /// Returns the log entries of the files that are requested, with the earlier record of each file.
     fileprivate func begun(
         _ earlier: [FilePath: FileRecord], _ uploads: [FilePath: String]
     ) -> [FileRecord] {

@@ -4,13 +4,13 @@ import SystemPackage
 
 /// The file that a record was read from: whoever wrote it vouches for the record.
 ///
-/// A record may be read, whosever it is. Files are written, replaced or deleted only by what one says that is this user's
-/// own (``Ownership``), and that no server has sent.
+/// A record of any user may be read. Files are written, replaced or deleted only according to a record that belongs to this
+/// user (``Ownership``) and that no server has sent.
 struct RecordSource: Sendable, Hashable {
     var path: String
-    /// The number of the owner, if that is another user.
+    /// The user ID of the owner, if that is another user.
     var user: UInt32?
-    /// Why nothing is written by what the record says; `nil` if it may be.
+    /// Why the record must not be used to write files; `nil` if it may be.
     var flaw: ErrorPhrase?
 
     /// - Parameter purpose: `content` for a record that is kept with the downloaded file itself.
@@ -29,8 +29,8 @@ struct RecordSource: Sendable, Hashable {
 }
 
 extension FileSystem {
-    /// Whether only this user can put files into the directory: the rule of files, applied to it. Directories above one of
-    /// which that is not true have no records for this user.
+    /// Whether only this user can create files in the directory, by the same rule as for files. If others can, records in the
+    /// directories above it are not used either.
     func isOurs(directory: FilePath) -> Bool {
         guard var status = try? status(directory, followingLinks: true), status.kind == .directory else { return false }
         (status.kind, status.linkCount) = (.regular, 1)

@@ -1,16 +1,16 @@
 import FerryCore
 
 /// The rows of comma- or tab-separated values (RFC 4180): a field in quotation marks may contain separators, line breaks and
-/// doubled marks. Empty lines and those that begin with `#` are no rows.
+/// doubled marks. Empty lines and lines that begin with `#` are skipped.
 struct SeparatedRows: Sequence, IteratorProtocol {
     struct Row: Equatable {
         /// The number of its first line, from 1.
         var line: Int
-        /// `nil` for a line with a quotation mark that is not closed, or one that is too long.
+        /// `nil` for a row that has an unclosed quotation mark or is too long.
         var fields: [String]?
     }
 
-    /// The maximum length of a row in bytes, beyond which a quotation mark counts as not closed.
+    /// The maximum length of a row in bytes. In a longer row, the quotation mark counts as unclosed.
     private static let mostBytes = URLList.mostLineBytes
 
     private let bytes: [UInt8]
@@ -31,7 +31,7 @@ struct SeparatedRows: Sequence, IteratorProtocol {
                 continue
             }
             if let fields = fields() { return Row(line: first, fields: fields) }
-            // What follows is read line by line again: one mark does not cost the rest of the list.
+            // The following lines are read as rows again, so that one quotation mark does not cost the rest of the list.
             (index, line) = (start, first)
             skipLine()
             return Row(line: first, fields: nil)
@@ -49,7 +49,7 @@ struct SeparatedRows: Sequence, IteratorProtocol {
         line += 1
     }
 
-    /// Reads one row; `nil` if it has no end.
+    /// Reads one row. Returns `nil` if the row does not end.
     private mutating func fields() -> [String]? {
         let most = Swift.min(bytes.count, index + Self.mostBytes)
         var (fields, field): ([String], [UInt8]) = ([], [])

@@ -4,13 +4,13 @@ import SystemPackage
 
 /// One file of a set, as the source of the set lists it.
 public struct SetEntry: Sendable, Hashable {
-    /// The path below the directory of the set: relative, each of its names usable here.
+    /// The relative path below the directory of the set. Each of its names can be used on this system.
     public let path: String
-    /// The path that the source gives, if that is another one.
+    /// The path that the source states, if it differs from `path`.
     let listedPath: String?
-    /// Whether the path is the one that the source gives.
+    /// Whether the path is exactly the one that the source states.
     var isExact: Bool { listedPath == nil }
-    /// The URLs of the file: the source, then mirrors; empty of a file of a directory, and never else.
+    /// The URLs of the file: the source, then mirrors. Empty only if the set's source is a local directory.
     public var sources: [DownloadURL]
     /// The size of the file in bytes; `nil` if the source does not state it.
     public var totalBytes: ByteCount?
@@ -18,21 +18,21 @@ public struct SetEntry: Sendable, Hashable {
     public var checksum: Checksum?
     /// The digests of the pieces of the file; `nil` if the source does not state them.
     public var pieces: PieceDigests?
-    /// The ETag that the server is known to send, verbatim.
+    /// The ETag that the server is expected to send, verbatim.
     public var etag: String?
-    /// The Last-Modified that the server is known to send, verbatim.
+    /// The Last-Modified that the server is expected to send, verbatim.
     public var lastModified: String?
 
-    /// What an index page says of the file; `nil` if it says nothing, and of other lists.
+    /// The details of the file in an index page; `nil` if the page states none, and for other kinds of lists.
     var row: IndexRow?
-    /// The file of this machine that the entry is; `nil` of one that has URLs.
+    /// The local file of the entry; `nil` if the entry has URLs.
     var file: SourceFile?
 
-    /// The date and size that the list has for the file, as one text that changes with them; `nil` without both.
+    /// The date and size of the file in the list, as one text that changes with them; `nil` unless the list states both.
     var listed: String? { row?.text ?? lastModified.flatMap { date in totalBytes.map { "\(date) \($0)" } } }
 
-    /// Creates an entry, with `safeNames` as in ``SyncOptions/safeNames``. Throws `invalidRequest` for a path that leads out
-    /// of the directory, and without a URL.
+    /// Creates an entry, with `safeNames` as in ``SyncOptions/safeNames``. Throws `invalidRequest` for a path that leads out of
+    /// the directory, or if `sources` is empty.
     public init(
         path: String, sources: [DownloadURL], totalBytes: ByteCount? = nil, checksum: Checksum? = nil,
         safeNames: Bool = false
@@ -45,7 +45,7 @@ public struct SetEntry: Sendable, Hashable {
         listedPath = safe.hasSameBytes(as: path) ? nil : path
     }
 
-    /// Creates the entry of an object, or of a file that becomes one: its path is its key below the prefix.
+    /// Creates the entry of an object, or of a file that will be stored as one. Its path is the key below the prefix.
     init(key: String, sources: [DownloadURL], totalBytes: ByteCount?) throws(DownloadError) {
         guard SetPath.isKey(key) else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.notASetPath, TextError.quote(key)))
@@ -53,7 +53,7 @@ public struct SetEntry: Sendable, Hashable {
         (path, listedPath, self.sources, self.totalBytes) = (key, nil, sources, totalBytes)
     }
 
-    /// Creates the entry of a file of this machine that is at a path below the directory of the source.
+    /// Creates the entry of a local file at a path below the directory of the source.
     init(_ file: SourceFile, at path: String, totalBytes: ByteCount, safeNames: Bool) throws(DownloadError) {
         let safe = safeNames ? SetPath.make(path, safeNames: true) : SetPath.isKey(path) ? path : nil
         guard let safe else { throw DownloadError(.invalidRequest, ErrorPhrase(.notAKey, TextError.quote(path))) }
@@ -61,21 +61,21 @@ public struct SetEntry: Sendable, Hashable {
         listedPath = safe.hasSameBytes(as: path) ? nil : path
     }
 
-    /// The file in messages: its URL or path.
+    /// The name of the file in messages: its URL or path.
     var name: String { sources.first.map { "\($0)" } ?? file?.path.string ?? path }
 
-    /// The path that the source gives, if it names another file than the path here.
+    /// The path that the source states, if it names a file other than `path` does.
     var otherName: String? {
         guard var rest = listedPath?[...] else { return nil }
         while let shorter = rest.dropping(prefix: "./") { rest = shorter }
         return path.hasSameBytes(as: String(rest)) ? nil : listedPath
     }
 
-    /// The path by its bytes: canonically equivalent names are different files.
+    /// The path, compared by its bytes because canonically equivalent names are different files.
     var key: FilePath { FilePath(path) }
 }
 
-/// A file of this machine as the source of a set lists it.
+/// A local file, as listed from the source of a set.
 struct SourceFile: Sendable, Hashable {
     /// Absolute.
     var path: FilePath
@@ -85,26 +85,26 @@ struct SourceFile: Sendable, Hashable {
 }
 
 extension FileRecord {
-    /// Likewise.
+    /// The path, compared by its bytes.
     var key: FilePath { FilePath(path) }
 
     /// The order of the paths.
     static func precedes(_ one: FileRecord, _ other: FileRecord) -> Bool { SetPath.precedes(one.path, other.path) }
 
-    /// Sets the URLs, and forgets what only the source of before has said.
+    /// Sets the URLs. If the source differs, removes the fields that only the previous source stated.
     mutating func setURLs(_ urls: [String]) {
         if self.urls.first != urls.first { (etag, lastModified, listed) = (nil, nil, nil) }
         self.urls = urls
     }
 }
 
-/// Paths of files below the directory of a set: relative, each name as the source has it where that is possible.
+/// Relative paths of files below the directory of a set. Each name is that of the source where this is possible.
 enum SetPath {
     static let manifest = ReservedName.manifest.text
     private static let mostDirectories = 64
     private static let mostBytes = 2048
 
-    /// Returns the path here; `nil` if it is absolute, leads out of the directory, or has nothing to keep.
+    /// Returns the path for this system; `nil` if `text` is absolute, leads out of the directory, or has no usable name.
     ///
     /// - Parameter safeNames: Whether each name is made safe for every file system (``SafeName``); otherwise it is kept
     ///   as far as this system and Ferry allow (``KeptName``).
@@ -115,9 +115,9 @@ enum SetPath {
         guard parts.count <= mostDirectories + 1, text.utf8.count <= mostBytes,
             parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." })
         else { return nil }
-        // The manifest of the set itself is no file of it, under whatever form of its name.
+        // The manifest does not count as a file of the set, in any form of its name.
         if parts.count == 1, ReservedName(String(parts[0])) == .manifest { return nil }
-        // A backslash is no separator here.
+        // A backslash is not a separator in this path.
         let names = parts.compactMap {
             safeNames ? SafeName.sanitize(String($0.replacing("\\", by: "_"))) : KeptName.make(String($0))
         }
@@ -125,8 +125,8 @@ enum SetPath {
         return names.joined(separator: "/")
     }
 
-    /// Whether a path can be that of an object of a set as it is, whatever its names mean to files here: not absolute, without
-    /// `.` and `..`, and without control characters, which lists of stores and messages cannot have.
+    /// Whether a path can be the key of an object of a set without changes, even if its names cannot be used for files. Such a
+    /// path is not absolute, and has no `.`, `..` or control characters, which stores' lists and messages cannot contain.
     static func isKey(_ text: String) -> Bool {
         let parts = text.split(at: "/", omittingEmptySubsequences: false)
         guard parts.count <= mostDirectories + 1, text.utf8.count <= mostBytes,
@@ -138,36 +138,36 @@ enum SetPath {
         }
     }
 
-    /// The order of paths: that of their bytes, as canonically equivalent names are different files.
+    /// The order of paths by their bytes, because canonically equivalent names are different files.
     static func precedes(_ one: String, _ other: String) -> Bool { one.utf8.lexicographicallyPrecedes(other.utf8) }
 
-    /// Whether the file is one that Ferry keeps beside the files of a set: a directory that is served, or a prefix,
-    /// may itself be one.
+    /// Whether the file is one that Ferry keeps beside the files of a set. The source may contain such files if it is itself
+    /// the copy of a set.
     static func isOwn(_ path: String) -> Bool {
         ReservedName(path) == .manifest || ReservedName(Paths.name(of: path)) == .digests
     }
 
-    /// Returns the path of a URL below that of a directory; `nil` if it is not below it, or has a query.
+    /// Returns the path of a URL relative to that of a directory; `nil` if the URL is not below the directory, or has a query.
     static func path(of url: DownloadURL, below root: DownloadURL) -> String? {
         // allow(origin): which links are files of the set; nothing is sent.
         guard url.origin == root.origin, url.query == nil, let rest = url.path.dropping(prefix: root.path),
             !rest.isEmpty
         else { return nil }
-        // Decoded one by one, so that `%2F` is no separator.
+        // The names are decoded one by one, so that `%2F` is not a separator.
         let names = rest.split(at: "/").map { String(decoding: PercentEncoding.decode($0.utf8), as: UTF8.self) }
         guard names.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "/")) && $0 != "." && $0 != ".." }) else { return nil }
         return names.joined(separator: "/")
     }
 }
 
-/// Where the files of a set are listed.
+/// The source of a set, which lists its files.
 public enum SetSource: Sendable, Hashable {
-    /// A list, or an index page of a server whose path ends with `/`: then all files below it. Of `s3://BUCKET/PREFIX`, all
+    /// A list or, if the path ends with `/`, an index page of a server with all files below it. For `s3://BUCKET/PREFIX`, all
     /// objects below the prefix.
     case url(DownloadURL)
-    /// A list on this machine. `base` is the URL of the directory that relative names in it are below.
+    /// A list on this machine. `base` is the URL of the directory against which relative names are resolved.
     case file(String, base: DownloadURL? = nil)
-    /// All files below a directory of this machine, which become objects: the destination is
+    /// All files below a directory on this machine, which are stored as objects. The destination must be
     /// ``SyncDestination/objects(_:staging:)``. No link is followed, and Ferry's own files are left out.
     case directory(String)
     /// These files.

@@ -7,33 +7,33 @@ import FerryEngine
     import struct Foundation.Date
 #endif
 
-/// Which files of a set are wanted: patterns in which `*` and `?` stand for characters of a name, and `**` for any. One that
-/// ends with `/` matches directories, and so every file below them. One that begins with `/` is a path below the directory
-/// of the set, also without another slash.
+/// Selects files of a set by patterns, size and date. In a pattern, `*` and `?` stand for characters of a name, and `**` for
+/// any characters. A pattern that ends with `/` matches directories, and so every file below them. A pattern that begins with
+/// `/` is a path below the directory of the set, even without another slash.
 public struct SetFilter: Sendable, Hashable {
-    /// The patterns of which a path must match one; none means all.
+    /// The patterns of which a path must match at least one; if empty, all paths match.
     public var include: [String]
-    /// The patterns of which a path must not match any.
+    /// The patterns that a path must not match.
     public var exclude: [String]
-    /// Only files with more bytes, as far as the list states their size; `nil` for all.
+    /// The size that a file must exceed; `nil` for no limit. A file whose size the list does not state is accepted.
     public var largerThan: ByteCount?
-    /// Only files with fewer bytes, likewise.
+    /// The size that a file must stay below; `nil` for no limit. A file whose size the list does not state is accepted.
     public var smallerThan: ByteCount?
-    /// Only files that were changed within this time, as far as the list states their date; `nil` for all.
+    /// The maximum age of a file; `nil` for no limit. A file whose date the list does not state is accepted.
     public var newerThan: Duration?
-    /// Only files that were changed before this time, likewise.
+    /// The minimum age of a file; `nil` for no limit. A file whose date the list does not state is accepted.
     public var olderThan: Duration?
 
     public init(include: [String] = [], exclude: [String] = []) {
         (self.include, self.exclude) = (include, exclude)
     }
 
-    /// Whether it asks for sizes or dates, which are known of listed files alone.
+    /// Whether the filter depends on sizes or dates, which are known only for listed files.
     package var hasBounds: Bool {
         largerThan != nil || smallerThan != nil || newerThan != nil || olderThan != nil
     }
 
-    /// Whether the file is wanted, by its path, size and date.
+    /// Whether the file is selected by its path, size and date.
     func accepts(_ entry: SetEntry, now: Date) -> Bool {
         guard accepts(entry.path) else { return false }
         if let bytes = entry.totalBytes ?? entry.row?.nearBytes {
@@ -53,7 +53,7 @@ public struct SetFilter: Sendable, Hashable {
     /// Whether the paths of all files are wanted.
     var isEmpty: Bool { include.isEmpty && exclude.isEmpty }
 
-    /// Whether the file is wanted. A pattern without `/` before its end is compared with names, and one with `/` with paths.
+    /// Whether the path is selected. A pattern with `/` before its end is compared with the path, any other pattern with names.
     public func accepts(_ path: String) -> Bool {
         let directories = Self.directories(of: path)
         func isMatch(_ pattern: String) -> Bool { Self.matches(path, directories, pattern) }
@@ -72,7 +72,7 @@ public struct SetFilter: Sendable, Hashable {
         return directories.contains { isMatch($0, directory, isOfPath: isOfPath) }
     }
 
-    /// Whether no file below the directory is wanted, whatever its name, so that its listing need not be read.
+    /// Whether no file below the directory can be selected, so that its listing need not be read.
     func prunes(_ directory: String) -> Bool {
         let directories = Self.directories(of: directory) + [directory]
         return exclude.contains { pattern in
@@ -80,7 +80,7 @@ public struct SetFilter: Sendable, Hashable {
             let text = rooted ?? pattern[...]
             guard let name = text.dropping(suffix: "/") ?? text.dropping(suffix: "/**") ?? text.dropping(suffix: "/***")
             else { return false }
-            // `dir/**` is a pattern of paths, also without another slash.
+            // `dir/**` is compared with the path, even without another slash.
             let isOfPath = rooted != nil || text.utf8.last == UInt8(ascii: "*") || name.utf8.contains(UInt8(ascii: "/"))
             return directories.contains { Self.isMatch($0, name, isOfPath: isOfPath) }
         }
@@ -104,17 +104,17 @@ public struct SetFilter: Sendable, Hashable {
     private static func matches(_ text: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
         let slash = UInt8(ascii: "/")
         var (at, of) = (text.startIndex, pattern.startIndex)
-        /// Where to go on after a mismatch: behind the last star, which then takes one byte more.
+        /// The position to continue from after a mismatch: after the last star, which then matches one more byte.
         var (star, taken): (Int?, Int) = (nil, text.startIndex)
         var (wide, wideTaken): (Int?, Int) = (nil, text.startIndex)
-        /// Whether the double star is one of whole directories, `**/`.
+        /// Whether the double star is `**/`, which matches whole directories.
         var isOfDirectories = false
         while true {
             if of < pattern.endIndex, pattern[of] == UInt8(ascii: "*") {
                 let next = pattern.index(after: of)
                 if next < pattern.endIndex, pattern[next] == UInt8(ascii: "*") {
                     of = pattern.index(after: next)
-                    // `**/` also stands for no directory at all.
+                    // `**/` also matches zero directories.
                     isOfDirectories =
                         of < pattern.endIndex && pattern[of] == slash
                         && (at == text.startIndex || text[at - 1] == slash)
