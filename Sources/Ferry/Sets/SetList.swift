@@ -6,8 +6,9 @@ package import FerryCore
     import Foundation
 #endif
 
-/// The files that a list names. The format is recognized by the content: a Metalink document, JSON lines (also a
-/// manifest of Ferry), comma- or tab-separated values with a heading, checksums as of `sha256sum`, else one URL per line.
+/// The files that a list names. The format is recognized by the content: a Metalink document, JSON lines (including Ferry's
+/// manifests), comma- or tab-separated values with a heading, checksums in the format of `sha256sum`, otherwise one URL per
+/// line.
 package struct SetList: Sendable {
     /// The maximum size of a list in bytes.
     static let mostBytes = 1 << 28
@@ -15,13 +16,13 @@ package struct SetList: Sendable {
     package private(set) var entries: [SetEntry] = []
     /// The lines that cannot be used, each `line 3: reason`.
     package private(set) var problems: [Reason] = []
-    /// The URL of the directory that relative names are below.
+    /// The URL of the directory against which relative names are resolved.
     private let base: DownloadURL?
     private let safeNames: Bool
 
     /// - Parameters:
     ///   - bytes: The whole list.
-    ///   - base: The URL that relative names are resolved against: that of the list itself, or of a directory.
+    ///   - base: The URL against which relative names are resolved: that of the list itself, or of a directory.
     ///   - safeNames: As ``SyncOptions/safeNames``.
     /// - Throws: Why the whole list cannot be used.
     package init(_ bytes: [UInt8], base: DownloadURL?, safeNames: Bool = false) throws(DownloadError) {
@@ -50,7 +51,8 @@ package struct SetList: Sendable {
         }
     }
 
-    /// Whether the bytes are no text: it has no zero bytes, except in UTF-16, which is refused as such.
+    /// Whether the bytes are not text. Text contains no zero bytes, except in UTF-16, which is refused with an error of its
+    /// own.
     private static func isBinary(_ bytes: [UInt8]) -> Bool {
         !URLList.isUTF16(bytes[...]) && bytes.prefix(8192).contains(0)
     }
@@ -94,7 +96,7 @@ package struct SetList: Sendable {
 
     private mutating func addChecksums(_ bytes: [UInt8]) throws(DownloadError) {
         guard let base else { throw DownloadError(.invalidRequest, ErrorPhrase(.noSetBase), recovery: .needsUser) }
-        // A list may have several digests of a file: the strongest one counts. Names are as the list has them.
+        // A list may state several digests of a file; the strongest one counts. Files are matched by the names in the list.
         var places: [[UInt8]: Int] = [:]
         for (index, line) in ChecksumList(String(decoding: bytes, as: UTF8.self)).entries.enumerated() {
             guard let name = line.name else { continue }
@@ -140,7 +142,7 @@ package struct SetList: Sendable {
                 default: nil
                 }
             }
-            // Mirrors; a line with a problem has added no file that they could be of.
+            // The further URLs are mirrors. A line with a problem has added no file to which they could belong.
             if let urls = members["urls"]?.items, urls.count > 1, entries.count > count {
                 let others = urls.dropFirst().prefix(DownloadRequest.mostSources - 1)
                 entries[count].sources += others.compactMap { $0.string.flatMap { try? DownloadURL($0) } }
@@ -193,7 +195,7 @@ package struct SetList: Sendable {
         let separator: UInt8
         let columns: [String: Int]
 
-        /// `nil` for a line that does not name a column with the URL or the path.
+        /// Returns `nil` if no column of the line is for the URL or the path.
         init?(_ line: String) {
             separator = line.utf8.contains(0x09) ? 0x09 : UInt8(ascii: ",")
             var rows = SeparatedRows(Array(line.utf8), separator: separator)

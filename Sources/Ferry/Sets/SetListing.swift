@@ -14,33 +14,34 @@ import SystemPackage
 /// What a source lists.
 struct SetListing: Sendable {
     var entries: [SetEntry] = []
-    /// What of the source cannot be used. Without any, a file that is not listed is gone from the source.
+    /// The problems with entries and parts of the source that cannot be used. If there are none, a file that is not listed is
+    /// gone from the source.
     var problems: [Reason] = []
 
-    /// The number of listed files that are not wanted. They may be many more than those that are, so nothing else of them
-    /// is kept.
+    /// The number of listed files that are left out by the filter. They may far outnumber the others, so nothing but their
+    /// number is kept.
     var left = 0
     /// The patterns of the filter that no listed file has matched yet.
     private(set) var unusedPatterns: [String]
-    /// The paths of directories of an index without anything in them.
+    /// The paths of empty directories of an index.
     var emptyDirectories: [String] = []
-    /// Whether a limit or the time has ended the list of objects before its end, which ``problems`` tell.
+    /// Whether a limit or the time has ended the list of objects early. ``problems`` has the reason.
     var isCut = false
-    /// The URL of the first page of an index; `nil` of a list.
+    /// The URL of the first page of an index; `nil` for a list.
     var root: DownloadURL?
-    /// What of a directory is neither a file nor a directory and is told, by its path below it.
+    /// The entries of a directory that are neither files nor directories and are reported, by relative path.
     private var skipped: [FilePath: SkippedFile.Kind] = [:]
-    /// In the order of the paths.
+    /// The skipped files, in the order of their paths.
     var skippedFiles: [SkippedFile] {
         skipped.map { SkippedFile(path: $0.key.string, kind: $0.value) }.sorted { SetPath.precedes($0.path, $1.path) }
     }
-    /// What of a directory is not read, told or not, by its path below it: what is there and below it is not gone from the
-    /// source.
+    /// The relative paths of entries of a directory that are not read, reported or not. Files at or below these paths do not
+    /// count as gone from the source.
     private var unread: Set<FilePath> = []
-    /// The place of each wanted file in ``entries``.
+    /// The index of each file in ``entries``.
     private var places: [FilePath: Int] = [:]
 
-    /// The time from which ages are counted.
+    /// The time from which the ages of files are measured.
     private let now: Date
 
     init(_ filter: SetFilter = SetFilter(), now: Date = Date()) {
@@ -48,14 +49,14 @@ struct SetListing: Sendable {
         self.now = now
     }
 
-    /// Notes which patterns a listed file matches, wanted or not.
+    /// Records which patterns a listed file matches, selected or not.
     mutating func note(_ path: String) {
         if !unusedPatterns.isEmpty { unusedPatterns.removeAll { SetFilter.matches(path, $0) } }
     }
 
-    /// Leaves out what is at a path of a directory.
+    /// Leaves out the entry at a path of a directory.
     ///
-    /// - Parameter kind: What is told of it; `nil`: nothing. Default `nil`.
+    /// - Parameter kind: How the entry is reported; `nil` for not at all. Default `nil`.
     mutating func skip(_ path: String, _ kind: SkippedFile.Kind? = nil) {
         unread.insert(FilePath(path))
         if let kind { skipped[FilePath(path)] = kind }
@@ -71,7 +72,7 @@ struct SetListing: Sendable {
         return false
     }
 
-    /// Leaves out the entries of which a reason is returned, which becomes a problem.
+    /// Leaves out the entries for which `reason` returns a value, and adds that value to the problems.
     mutating func leaveOut(_ reason: (SetEntry) -> Reason?) {
         let all = entries
         (entries, places) = ([], [:])
@@ -85,7 +86,7 @@ struct SetListing: Sendable {
         }
     }
 
-    /// Whether a listed file is wanted; else it is noted and counted.
+    /// Returns whether the filter selects a listed file. A file that is not selected is recorded and counted.
     mutating func accepts(_ entry: SetEntry, _ filter: SetFilter) -> Bool {
         if filter.accepts(entry, now: now) { return true }
         note(entry.path)
@@ -93,8 +94,8 @@ struct SetListing: Sendable {
         return false
     }
 
-    /// Adds entries. Of two with one path the one that has it by itself counts, else the first: one file would replace
-    /// the other.
+    /// Adds entries. Of two entries with the same path, only the one whose own path it is counts, otherwise the first, because
+    /// one file would replace the other.
     mutating func add(_ new: [SetEntry], _ filter: SetFilter) {
         for entry in new {
             guard accepts(entry, filter) else { continue }
@@ -116,48 +117,52 @@ struct SetListing: Sendable {
 
 /// Reads the list of a set from its source.
 struct SetReader: Sendable {
-    /// What a source may be made into, in memory. It is counted while it is made: what a source sends says little of it.
+    /// The limits on what is held in memory of a source. They are checked during parsing, because the size of the received data
+    /// says little about it.
     ///
-    /// Files that a filter leaves out are not kept, and do not count: with one, a few files of a large bucket can be listed.
-    /// How much is read is bounded by the number of pages.
+    /// Files that a filter leaves out are not kept and do not count, so that a filter can select a few files of a large bucket.
+    /// The number of pages limits how much is read.
     struct Limits: Sendable {
-        /// Links of all pages, or objects.
+        /// The maximum number of links of all pages, or of objects.
         var entries = 2_000_000
-        /// The bytes of their URLs, or keys.
+        /// The maximum number of bytes of their URLs or keys.
         var bytes = 256 << 20
-        /// Links of the pages that are read at the same time, or wait for one before them, also of files that are left out.
+        /// The maximum number of links of pages that are read at the same time or wait for an earlier page, including links to
+        /// files that are left out.
         var pendingLinks = 2_000_000
-        /// The bytes of their URLs.
+        /// The maximum number of bytes of their URLs.
         var pendingBytes = 256 << 20
-        /// Pages of a list of objects, which may be empty.
+        /// The maximum number of pages of a list of objects, because pages may be empty.
         var objectPages = 10_000
     }
 
     let manager: DownloadManager
     let options: SyncOptions
     var limits = Limits()
-    /// Whether the path of an object is its key as it is, as where objects are kept; else it is that of a file here.
+    /// Whether the path of an object is its unchanged key, for a set that is stored as objects. Otherwise the path is made
+    /// usable for a local file.
     var keepsKeys = false
-    /// Directories of this machine that are not read, absolute.
+    /// The absolute paths of local directories that are not read.
     var excluded: [FilePath] = []
-    /// Told when a part of the list is asked for again.
+    /// Called when a part of the list is requested again.
     var retrying: @Sendable (_ event: LocalizedEvent, _ url: DownloadURL) -> Void = { _, _ in }
 
-    /// How much of an index page is read, in bytes. Its links are bounded, not its size: this ends a page without an end.
+    /// The number of bytes of an index page that are read. Its links are limited in any case; this limit stops a page that
+    /// never ends.
     private static let mostPageBytes = 1 << 32
-    /// The maximum size of what should be an index page and is none, in bytes.
+    /// The maximum size in bytes of a response that should be an index page but is not.
     private static let mostOtherBytes = 16 << 20
     private static let mostPages = 10_000
     private static let mostDepth = 64
     /// The maximum number of bytes of the links of a page.
     private static let mostPageLinkBytes = 64 << 20
-    /// Pages that are requested at the same time.
+    /// The maximum number of pages that are requested at the same time.
     private static let parallel = 6
-    /// Throws if there is no list at all, or the task was cancelled before the list was whole; parts of it that cannot be
-    /// used are ``SetListing/problems``.
+    /// Reads the list of a source. Throws if there is no list at all, or if the task was cancelled before the list was
+    /// complete. Parts that cannot be used are reported in ``SetListing/problems``.
     func read(_ source: SetSource) async throws(DownloadError) -> SetListing {
         let listing = try await readAll(source)
-        // What was not read must not look like files that are gone.
+        // Files that were not listed because of the cancellation must not count as gone.
         if Task.isCancelled { throw DownloadError(.cancelled, ErrorPhrase(.stopped)) }
         return listing
     }
@@ -209,7 +214,7 @@ struct SetReader: Sendable {
     /// The response to a request for a list.
     private struct Page {
         enum Content {
-            /// The links of an index page; its bytes are not kept, as a level may have thousands of pages.
+            /// The links of an index page. Its bytes are not kept, because a level may have thousands of pages.
             case index([LinkReader.Link], isWhole: Bool, LinkBudget.Share)
             case list([UInt8])
         }
@@ -217,20 +222,20 @@ struct SetReader: Sendable {
         var content: Content
     }
 
-    /// What the pages hold together that are read, or wait for one before them.
+    /// The total of links and bytes held by pages that are being read or wait for an earlier page.
     private final class LinkBudget: Sendable {
         private let left: Mutex<(links: Int, bytes: Int)>
 
         init(_ limits: Limits) { left = Mutex((limits.pendingLinks, limits.pendingBytes)) }
 
-        /// The part of one page, given back at the end of the share's life.
+        /// The share of one page, which is returned to the budget when the object is deinitialized.
         final class Share: Sendable {
             private let budget: LinkBudget
             private let taken = Mutex((links: 0, bytes: 0))
 
             init(of budget: LinkBudget) { self.budget = budget }
 
-            /// Takes what a page has now. Returns false if there is not so much.
+            /// Sets the share to the current size of the page. Returns `false` if the budget does not suffice.
             func hold(_ links: Int, _ bytes: Int) -> Bool {
                 taken.withLock { taken in
                     let isTaken = budget.left.withLock { left in
@@ -253,8 +258,8 @@ struct SetReader: Sendable {
         }
     }
 
-    /// The links of a page that is arriving. Large pieces are parsed on a file thread, which takes longer to wake than a
-    /// small one takes to parse.
+    /// The links of a page that is being received. Only large pieces are parsed on a file thread, because waking the thread
+    /// takes longer than parsing a small piece.
     private final class PageLinks: Sendable {
         private let url: DownloadURL
         private let share: LinkBudget.Share
@@ -266,7 +271,7 @@ struct SetReader: Sendable {
                 LinkReader(at: url, most: limits.entries, mostBytes: min(limits.bytes, SetReader.mostPageLinkBytes)))
         }
 
-        /// Adds bytes. Returns false if there are too many links.
+        /// Adds bytes. Returns `false` if there are too many links.
         func append(_ bytes: ByteBuffer) async -> Bool {
             if bytes.readableBytes <= Self.mostInline { return add(bytes) }
             return await EngineProvider.files.run { [self] _ in add(bytes) }
@@ -281,7 +286,7 @@ struct SetReader: Sendable {
             }
         }
 
-        /// Returns the page after its last bytes.
+        /// Returns the page after its last bytes have been added.
         func page(isWhole: Bool) -> Page {
             reader.withLock { reader in
                 reader.finish()
@@ -312,10 +317,11 @@ struct SetReader: Sendable {
         }
     }
 
-    /// Asks for a part of the list until the response has status 200 and its body could be read, and returns what was read.
+    /// Requests a part of the list until the response has status 200 and its body could be read. Returns the result of `read`.
     ///
-    /// What may pass is tried again after the delays of downloads: no connection, a body that breaks off, a server that asks
-    /// to wait. Where nothing answers, a one-shot run ends as soon as a download would. No server makes a list wait beyond `end`.
+    /// Transient failures are retried after the same delays as for downloads: no connection, a body that is cut off, a server
+    /// that requests a delay. If the server never responds, a one-shot run ends as soon as a download would. No retry starts
+    /// after `end`.
     func answer<Content>(
         to url: DownloadURL, until end: Duration, _ read: (UpstreamResponse) async throws(DownloadError) -> Content
     ) async throws(DownloadError) -> Content {
@@ -335,7 +341,7 @@ struct SetReader: Sendable {
                 answer = response.head.status
                 failure = Self.refusal(of: url, response.head, at: scheduler.clock.date())
             } catch { failure = error }
-            // A body that does not come in its time is given up, so that the set gives its place to others.
+            // A body that is too slow is not requested again, so that other sets can run in place of this one.
             guard case .transient(let wish) = failure.recovery, failure.phrase?.key != .slowBody,
                 case .retry(let delay, let attempt) = retry.failed(
                     wish: wish, most: hasAnswered ? nil : settings.maxFirstAttempts,
@@ -350,7 +356,8 @@ struct SetReader: Sendable {
         }
     }
 
-    /// Returns the error of a response that is no part of a list: a transient one if its server asks to wait.
+    /// Returns the error for a response that does not contain a part of a list; a transient error if the server requests a
+    /// delay.
     private static func refusal(of url: DownloadURL, _ head: ResponseHead, at now: Date) -> DownloadError {
         let phrase = ErrorPhrase(.setAnswered, "\(url)", "\(head.status)")
         if case .busy(_, let wish) = ResponseVerdict.judge(head, asked: .whole, now: now) {
@@ -365,7 +372,8 @@ struct SetReader: Sendable {
         let budget = LinkBudget(limits)
         let first = try await page(url, most: SetList.mostBytes, until: end, budget)
         if case .list(let bytes) = first.content {
-            // A list on another server, as of the files of a release, is there alone: its names are below the given address.
+            // If the list was redirected to another server, as for the files of a release, only the list is there. Relative
+            // names are resolved against the given URL.
             // allow(origin): which URL names are below; nothing is sent.
             let base = options.base ?? (first.url.origin == url.origin ? first.url : url)
             let list = try await EngineProvider.files.run { [options] _ throws(DownloadError) in
@@ -390,7 +398,8 @@ struct SetReader: Sendable {
         await crawl(from: first, until: end, budget, &listing)
     }
 
-    /// Whether the first page is of the server that was named: the same one, or its https where http was.
+    /// Whether the first page came from the requested server: from the same origin, or from https on the same host instead of
+    /// http.
     static func isSameServer(_ answered: DownloadURL, _ asked: DownloadURL) -> Bool {
         // allow(origin): which server's files make the set; nothing is sent.
         if answered.origin == asked.origin { return true }
@@ -398,14 +407,14 @@ struct SetReader: Sendable {
             && asked.port == 80 && answered.port == 443
     }
 
-    /// What the pages of an index have, in their order.
+    /// The content of the pages of an index, in their order.
     private struct Crawl {
         let root: DownloadURL
         let filter: SetFilter
         let safeNames: Bool
         let limits: Limits
         var listing: SetListing
-        /// The directories of the level that follows.
+        /// The directories of the next level.
         var directories: [DownloadURL] = []
         var pageCount = 1
         private(set) var isFull = false
@@ -422,7 +431,7 @@ struct SetReader: Sendable {
         mutating func take(_ page: Page) {
             guard !isFull, case .index(let links, let isWhole, _) = page.content else { return }
             var isEmpty = true
-            // Of this page, which may have a link twice.
+            // The unwanted paths of this page, which may contain a link twice.
             var unwanted: Set<String> = []
             for (link, row) in links.lazy.map({ ($0.url, $0.row) }) {
                 if let path = unwantedPath(of: link, on: page) {
@@ -434,17 +443,17 @@ struct SetReader: Sendable {
                 guard seen.insert(link.text).inserted else { continue }
                 textLength += link.text.utf8.count
                 guard seen.count <= limits.entries, textLength <= limits.bytes else { return fill() }
-                // Orders of the page itself have its path; other links with a query may be files.
+                // Links that sort the page have its own path; other links with a query may be files.
                 if link.query != nil, link.path != page.url.path, link.path.utf8.hasPrefix(root.path) {
                     queryCount += 1
                 }
-                // Not below the page: its parent, other servers.
+                // Links that are not below the page lead to its parent or to other servers.
                 guard SetPath.path(of: link, below: page.url) != nil,
                     let path = SetPath.path(of: link, below: root), !SetPath.isOwn(path)
                 else { continue }
                 isEmpty = false
                 if link.path.utf8.hasSuffix("/") {
-                    // A pattern of directories matches what is in them.
+                    // A pattern for directories matches the files in them.
                     let kept = SetPath.make(path, safeNames: safeNames) ?? path
                     if filter.prunes(kept) { listing.note(kept + "/*") } else { directories.append(link) }
                     continue
@@ -518,8 +527,8 @@ struct SetReader: Sendable {
         .phrase(ErrorPhrase(.slowSet, "\(root)", "\((options.listingTime ?? .zero).components.seconds / 60)"))
     }
 
-    /// Reads the pages of a level. Each is taken in its order, and few wait for one before them, so that memory has the links
-    /// of few pages.
+    /// Reads the pages of a level. The pages are processed in order, and only few wait for an earlier page, so that the links
+    /// of only few pages are in memory.
     private func read(
         _ urls: [DownloadURL], until end: Duration, _ budget: LinkBudget, _ crawl: inout Crawl
     ) async {
@@ -576,7 +585,7 @@ struct SetReader: Sendable {
 }
 
 extension SetSource {
-    /// The source in messages.
+    /// The name of the source in messages.
     var name: String {
         switch self {
         case .url(let url): url.redacted

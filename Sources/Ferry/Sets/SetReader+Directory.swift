@@ -3,15 +3,14 @@ import FerryEngine
 import Synchronization
 import SystemPackage
 
-/// The files below a directory of this machine.
+/// The files below a local directory.
 ///
-/// Others may write into the directory meanwhile: no file is opened before it is stored, and no link below the directory is
-/// followed. Each name is looked at while its directory is read, and one that the filter leaves out is not kept.
+/// Other programs may write into the directory meanwhile. No file is opened until it is stored, and no link below the directory
+/// is followed. Each name is checked while its directory is read; a name that the filter leaves out is not kept.
 extension SetReader {
-    /// Adds the regular files below a directory, without Ferry's own: directory by directory, and each in the order of its
-    /// names' bytes.
+    /// Adds the regular files below a directory, except Ferry's own, one directory at a time, in the byte order of the names.
     ///
-    /// Throws `invalidRequest` if it is no directory, or cannot be read.
+    /// Throws `invalidRequest` if the path is not a directory, or cannot be read.
     func walk(_ directory: String, _ listing: inout SetListing) async throws(DownloadError) {
         let root = FilePath(DownloadManager.absolute(directory))
         let walk = DirectoryWalk(root, self, listing)
@@ -31,17 +30,17 @@ extension SetReader {
     }
 }
 
-/// What was read of a directory, and of those below it.
+/// The entries that were read from a directory and the directories below it.
 final class DirectoryWalk: Sendable {
     private struct State {
         var listing: SetListing
         var isFull = false
         var count = 0
         var bytes = 0
-        /// The root and what is not read, without links on the way; `nil` before the first directory.
+        /// The real paths of the root and of the excluded directories; `nil` before the first directory is read.
         var real: (root: FilePath, excluded: [FilePath])?
     }
-    /// Locked on file threads, while a directory is read.
+    /// Locked on file threads while a directory is read.
     private let state: Mutex<State>
     private let root: FilePath
     private let options: SyncOptions
@@ -57,10 +56,10 @@ final class DirectoryWalk: Sendable {
 
     var listing: SetListing { state.withLock(\.listing) }
 
-    /// Notes a directory that cannot be read.
+    /// Records a directory that cannot be read.
     func failed(_ error: FileError) { state.withLock { $0.listing.problems.append(.phrase(error.phrase)) } }
 
-    /// The names of one directory that are to be added, or read.
+    /// The files of one directory that are to be added, and the directories that are to be read.
     private struct Found {
         var entries: [SetEntry] = []
         var directories: [String] = []
@@ -68,8 +67,8 @@ final class DirectoryWalk: Sendable {
         var unusable = 0
     }
 
-    /// Adds the files of one directory. Returns the paths of the directories in it that are to be read, in order; none if the
-    /// list is full. Blocks.
+    /// Adds the files of one directory. Returns the paths of its subdirectories that are to be read, in order; none if the list
+    /// is full. Blocks.
     func read(_ directory: String, _ fileSystem: any FileSystem) throws(FileError) -> [String] {
         let place = directory.isEmpty ? root : root.appending(directory)
         return try state.withLock { state throws(FileError) in
@@ -100,11 +99,11 @@ final class DirectoryWalk: Sendable {
         let place = root.appending(path)
         let status: FileStatus
         do throws(FileError) {
-            // One that has just been removed is none of the set.
+            // A file that has just been removed does not belong to the set.
             guard let found = try fileSystem.statusIfPresent(place) else { return }
             status = found
         } catch {
-            // It is there, whatever it is: then nothing has gone.
+            // The file may exist, so because of this problem no file counts as gone.
             state.listing.problems.append(.phrase(error.phrase))
             return keep(path, &state)
         }
@@ -138,18 +137,18 @@ final class DirectoryWalk: Sendable {
             let listed = listed(path)
             let isWanted = options.filter.accepts(listed)
             if !isWanted { state.listing.note(listed) }
-            // Also of one that the filter leaves out: files below it were there that it does not leave out.
+            // Also if the filter leaves the link out, because it may have replaced a directory whose files the filter selects.
             state.listing.skip(
                 listed, !isWanted ? nil : status.kind == .symbolicLink ? .symbolicLink : .special)
         }
     }
 
-    /// The path as the set has it, by which records and patterns know it.
+    /// Returns the path in the set, which records and patterns use.
     private func listed(_ path: String) -> String {
         options.safeNames ? SetPath.make(path, safeNames: true) ?? path : path
     }
 
-    /// Counts what is kept of a name.
+    /// Counts a name that is kept.
     private func keep(_ path: String, _ state: inout State) {
         (state.count, state.bytes) = (state.count + 1, state.bytes + path.utf8.count)
         guard state.count > limits.entries || state.bytes > limits.bytes, !state.isFull else { return }
@@ -157,7 +156,7 @@ final class DirectoryWalk: Sendable {
         state.listing.problems.append(.phrase(ErrorPhrase(.largeDirectory, root.string, "\(limits.entries)")))
     }
 
-    /// Whether a file is one that Ferry has made for its own use. A part file without its journal is anybody's.
+    /// Whether Ferry has created a file for its own use. A part file without its journal counts as a user's file.
     private func isOwn(_ name: String, at place: FilePath, _ fileSystem: any FileSystem) -> Bool {
         func hasJournal(_ part: Substring) -> Bool {
             let journal = place.removingLastComponent().appending(part + ReservedName.own.text)
@@ -168,8 +167,9 @@ final class DirectoryWalk: Sendable {
         return part.utf8.hasSuffix(ReservedName.part.text) && hasJournal(part)
     }
 
-    /// Whether a name is that of a journal, digests or a manifest, also as a draft or in a backup; other names that are reserved
-    /// are users' own here. Manifests and digests are known in any case, as in ``SetPath/isOwn(_:)``.
+    /// Whether a name is that of a journal, digests or a manifest, including drafts and backups. Files with other reserved
+    /// names count as users' files here. The names of manifests and digests are recognized in any case of letters, as in
+    /// ``SetPath/isOwn(_:)``.
     private static func isRecord(_ name: String) -> Bool {
         var name = name[...]
         for around in [ReservedName.draft, .backup] { name = name.dropping(suffix: around.text) ?? name }

@@ -5,8 +5,8 @@ import SystemPackage
 
 /// The objects of a bucket whose keys have a common prefix, as ListObjectsV2 lists them.
 ///
-/// A store lists its keys in order, page by page, and each page waits for the one before. Of a large list the
-/// directories after the last key are asked for, and the ranges of keys between them are read side by side:
+/// A store lists its keys in order, page by page, and each page can be requested only after the one before it. For a large
+/// list, the directories after the last key are requested, and the ranges of keys between them are read concurrently:
 ///
 ///     page, page, page, page ─► directories after the last key ─► (last, a/] (a/, b/] … (y/, z/] ─► directories after z/ …
 extension SetReader {
@@ -17,7 +17,7 @@ extension SetReader {
         }
         let objects = ObjectReader(
             reader: self, prefix: prefix, bucket: bucket, start: prefix.objectPrefix, end: listingEnd)
-        // Keys that are not in order may be missing between two ranges: then the list is read again, page by page.
+        // If keys are not in order, some may be missing between two ranges. The list is then read again, page by page.
         for inRanges in [true, false] {
             guard let found = try await objects.read(inRanges: inRanges, listing) else { continue }
             listing = found
@@ -44,7 +44,7 @@ extension SetReader {
 }
 
 extension DownloadURL {
-    /// The beginning of the keys of the objects below an `s3` URL: empty, or with a slash at its end.
+    /// The prefix of the keys of the objects below an `s3` URL: empty, or with a slash at its end.
     var objectPrefix: [UInt8] {
         let key = objectKey
         return key.isEmpty || key.last == UInt8(ascii: "/") ? key : key + [UInt8(ascii: "/")]
@@ -56,20 +56,20 @@ private struct ObjectReader: Sendable {
     let reader: SetReader
     let prefix: DownloadURL
     let bucket: DownloadURL
-    /// The beginning of all keys.
+    /// The prefix of all keys.
     let start: [UInt8]
     let end: Duration
 
-    /// The pages that are read one after another before the rest is split: most lists are small.
+    /// The number of pages that are read one after the other before the rest is split, because most lists are small.
     private static let firstPages = 4
-    /// The most ranges that a part of the list is split into.
+    /// The maximum number of ranges into which a part of the list is split.
     private static let mostRanges = 32
-    /// The ranges that are read at the same time.
+    /// The maximum number of ranges that are read at the same time.
     private static let parallel = 6
-    /// The most levels of directories whose names are asked for in search of places to split.
+    /// The maximum number of levels of directories that are listed to find keys at which to split.
     private static let mostLevels = 8
 
-    /// Keys after one, up to and including another.
+    /// The keys after `after`, up to and including `upTo`.
     private struct KeyRange: Sendable {
         var after: [UInt8]?
         var upTo: [UInt8]?
@@ -80,7 +80,7 @@ private struct ObjectReader: Sendable {
         }
     }
 
-    /// What of a list has been read.
+    /// The part of a list that has been read.
     private struct State {
         var listing: SetListing
         var pageCount = 0
@@ -101,7 +101,7 @@ private struct ObjectReader: Sendable {
             pageCount < reader.limits.objectPages && count <= reader.limits.entries && bytes <= reader.limits.bytes
         }
 
-        /// Returns the entries of objects that are wanted.
+        /// Returns the entries of the objects that the filter selects.
         mutating func entries(of found: some Sequence<S3ListPage.Object>) -> [SetEntry] {
             var entries: [SetEntry] = []
             for object in found where object.key.starts(with: start) && object.key.last != UInt8(ascii: "/") {
@@ -123,7 +123,7 @@ private struct ObjectReader: Sendable {
                     (entry.etag, entry.lastModified) = (object.etag, object.lastModified)
                     entries.append(entry)
                 } catch { listing.problems.append(error.reason) }
-                // What is kept of the object, as a file or as a problem.
+                // The object is kept as a file or as a problem, so it counts.
                 count += 1
                 bytes += object.key.count
             }
@@ -139,13 +139,13 @@ private struct ObjectReader: Sendable {
         }
     }
 
-    /// Returns the list with all objects; with `inRanges` `nil` if the keys turn out not to be in order.
+    /// Returns the list with all objects. With `inRanges`, returns `nil` if the keys turn out not to be in order.
     func read(inRanges: Bool, _ listing: SetListing) async throws(DownloadError) -> SetListing? {
         var state = State(self, listing)
         var last: [UInt8]?
         var maySplit = inRanges
         var token: String?
-        // A list that goes round in circles has no end.
+        // A list that returns the same token twice would never end.
         var tokens: Set<Int> = []
         while true {
             let page = try await page(.init(prefix: start, token: token), &state)
@@ -163,12 +163,12 @@ private struct ObjectReader: Sendable {
             guard maySplit, state.pageCount >= Self.firstPages, let from = last else { continue }
             let split = try await points(after: from, &state)
             if split.points.count > 1 { return try await read(after: from, split, &state) }
-            // Not asked for again: the rest is at one level.
+            // The rest is at one level, so it is not worth another request for places to split.
             maySplit = false
         }
     }
 
-    /// Reads the keys after one in ranges. Returns `nil` if they are not in order.
+    /// Reads the keys after `first` in ranges. Returns `nil` if they are not in order.
     private func read(
         after first: [UInt8], _ found: (points: [[UInt8]], isWhole: Bool), _ state: inout State
     ) async throws(DownloadError) -> SetListing? {
@@ -178,7 +178,7 @@ private struct ObjectReader: Sendable {
             for point in split.points {
                 ranges.append(KeyRange(after: ranges.last?.upTo ?? after, upTo: point))
             }
-            // The rest is split again, if there may be more than was told.
+            // The rest is split again if the store may have more directories than it listed.
             let isLast = split.isWhole || split.points.count < 2
             if isLast { ranges.append(KeyRange(after: split.points.last ?? after)) }
             guard try await read(ranges, &state) else { return nil }
@@ -188,7 +188,7 @@ private struct ObjectReader: Sendable {
         }
     }
 
-    /// Reads ranges side by side. Returns `false` if keys are not in order.
+    /// Reads ranges concurrently. Returns `false` if keys are not in order.
     private func read(_ ranges: [KeyRange], _ state: inout State) async throws(DownloadError) -> Bool {
         var found = ranges.map { _ in [SetEntry]() }
         var last = ranges.map(\.after)
@@ -243,22 +243,22 @@ private struct ObjectReader: Sendable {
         return try result.get()
     }
 
-    /// Returns keys after one by which the rest can be split, in order: the directories beside one of those that the key is in.
-    /// They are whole if no name follows those that were told.
+    /// Returns the keys, in order, at which the rest after `key` can be split: the directories beside one of the directories
+    /// that contain the key. `isWhole` is `true` if the store listed all of them.
     private func points(
         after key: [UInt8], _ state: inout State
     ) async throws(DownloadError) -> (points: [[UInt8]], isWhole: Bool) {
         var points: Set<[UInt8]> = []
         var level = start
         var isWhole = true
-        // A key is asked for as text, and another one than this would leave those between them out.
+        // Requests contain keys as text. Replacing invalid UTF-8 would start at a different key and skip the keys in between.
         guard String(validating: key, as: UTF8.self) != nil else { return ([], true) }
         for _ in 0..<Self.mostLevels {
             let page: S3ListPage
             do throws(DownloadError) {
                 page = try await self.page(Query(prefix: level, after: key, delimiter: "/"), &state)
             } catch {
-                // Some stores support only plain lists, and some need too long for others.
+                // Some stores support only plain lists, and some take too long for lists of directories.
                 guard error.code == .refused || error.phrase?.key == .setAnswered else { throw error }
                 return ([], true)
             }
@@ -277,7 +277,7 @@ private struct ObjectReader: Sendable {
         return (stride(from: step - 1, to: sorted.count, by: step).map { sorted[$0] }, isWhole)
     }
 
-    /// Whether the list may be read further; else the reason is noted.
+    /// Returns whether more of the list may be read. If not, records the reason.
     private func mayContinue(_ state: inout State) -> Bool {
         if !state.isWithinLimits {
             state.stop(largeSet(state))
@@ -293,7 +293,7 @@ private struct ObjectReader: Sendable {
 
     // MARK: Requests
 
-    /// What is asked of the store.
+    /// The parameters of a request to the store.
     private struct Query: Sendable {
         var prefix: [UInt8]
         var after: [UInt8]?
