@@ -3,8 +3,8 @@ package import FerryServer
 
 /// The conditions that a request to aria2's interface must meet before it is read.
 ///
-/// Pages in browsers send a token only if a user has entered it there, but can send requests to loopback. So the `Host`
-/// must be one of this daemon's, and an `Origin` one of those that the settings allow. Pure.
+/// Pages in browsers send a token only if a user has entered it there, but can send requests to loopback. So the `Host` must be
+/// one of this daemon's names, and an `Origin`, if any, must be allowed by the settings. Pure.
 package struct Aria2Access: Sendable, Hashable {
     /// The TCP port of the interface.
     package var port: Int
@@ -16,7 +16,7 @@ package struct Aria2Access: Sendable, Hashable {
     }
 
     package enum Verdict: Sendable, Hashable {
-        /// With the allowed origin that the response is for; `nil` for a client that is no page.
+        /// The request is allowed. `origin` is the page's origin; `nil` for a client that is not a page.
         case allowed(origin: String?)
         case refused(status: Int)
     }
@@ -28,11 +28,11 @@ package struct Aria2Access: Sendable, Hashable {
         }
         guard request.origins.count <= 1 else { return .refused(status: 403) }
         guard let origin = request.origins.first else {
-            // A page that sends no origin, as with an image, has no use of the response either.
+            // A page that sends no origin, as for an image, cannot read the response either.
             let isOfPage = request.sites.contains { $0 != "same-origin" && $0 != "none" }
             return isOfPage ? .refused(status: 403) : .allowed(origin: nil)
         }
-        // Some clients that are no pages name this port itself, where there are none.
+        // Some clients that are not pages send this port as their origin. No pages are served there.
         let isAllowed = (allowedOrigins + own.origins).contains(origin.lowercased())
         return isAllowed ? .allowed(origin: origin) : .refused(status: 403)
     }

@@ -10,7 +10,7 @@ package struct Aria2Call: Sendable, Hashable {
         self.params = params
     }
 
-    /// Removes the token, which is the first parameter with the prefix `token:`; `nil` if there is none.
+    /// Removes and returns the token: the first parameter, if it has the prefix `token:`. Returns `nil` if there is none.
     package mutating func takeToken() -> String? {
         guard case .text(let text)? = params.first, let token = text.dropping(prefix: "token:") else { return nil }
         params.removeFirst()
@@ -19,7 +19,7 @@ package struct Aria2Call: Sendable, Hashable {
 
     // MARK: Parameters
 
-    /// The text at this index. Throws if it is missing or of another type, as the following do.
+    /// Returns the text at this index. Like the following methods, throws if the parameter is missing or has the wrong type.
     func text(_ index: Int) throws(Aria2Error) -> String {
         guard case .text(let text) = try required(index) else { throw Self.wrongType(index) }
         return text
@@ -45,14 +45,14 @@ package struct Aria2Call: Sendable, Hashable {
         return number
     }
 
-    /// The texts of a list of keys; `nil` for all keys: the list is missing or empty.
+    /// Returns a list of keys; `nil`, for all keys, if the list is missing or empty.
     func keys(_ index: Int) throws(Aria2Error) -> Set<String>? {
         guard has(index) else { return nil }
         let keys = try list(index).compactMap(\.string)
         return keys.isEmpty ? nil : Set(keys)
     }
 
-    /// The position in the queue; `nil` if it is missing.
+    /// Returns the position in the queue; `nil` if the parameter is missing.
     func position(_ index: Int) throws(Aria2Error) -> Int? {
         guard has(index) else { return nil }
         let position = try whole(index)
@@ -72,10 +72,10 @@ package struct Aria2Call: Sendable, Hashable {
     }
 }
 
-/// Selection of a part of a list by aria2's offset and number.
+/// Selects a part of a list by aria2's offset and number.
 package enum Aria2Page {
-    /// Returns the range of indices, and whether the items are to be reversed: a negative offset counts from the end, -1
-    /// being the last item, and selects backwards.
+    /// Returns the range of indices, and whether the items are to be reversed. A negative offset counts from the end (-1 is the
+    /// last item) and selects backwards.
     package static func range(offset: Int, number: Int, of total: Int) -> (range: Range<Int>, isReversed: Bool) {
         guard offset < 0 else {
             let start = min(offset, total)

@@ -3,8 +3,9 @@ package import FerryCore
 
 /// The gid of a download: 64 bits, written as 16 hexadecimal digits.
 ///
-/// That of a generated identifier has its bits, so each can be computed from the other; that of an identifier in another
-/// form has the first bits of its SHA-256 digest. Both stay the same as long as the download is listed.
+/// The gid of a generated identifier has the bits of the identifier, so each can be computed from the other. The gid of an
+/// identifier in any other form is the first 64 bits of the identifier's SHA-256 digest. Both stay the same while the download
+/// is listed.
 package struct Aria2GID: Sendable, Hashable, CustomStringConvertible {
     package let bits: UInt64
 
@@ -14,7 +15,7 @@ package struct Aria2GID: Sendable, Hashable, CustomStringConvertible {
             ?? SHA256.hash(data: Array(id.rawValue.utf8)).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// Parses all digits of a gid; `nil` for 0, which aria2 gives to no download.
+    /// Parses a complete gid. Returns `nil` for 0, which aria2 assigns to no download.
     package init?(_ text: String) {
         guard let prefix = Prefix(text), prefix.length == Prefix.mostDigits, prefix.bits != 0 else { return nil }
         bits = prefix.bits
@@ -34,7 +35,7 @@ package struct Aria2GID: Sendable, Hashable, CustomStringConvertible {
         fileprivate let bits: UInt64
         fileprivate let length: Int
 
-        /// `nil` unless the text has 1 to 16 hexadecimal digits.
+        /// Returns `nil` unless the text consists of 1 to 16 hexadecimal digits.
         package init?(_ text: String) {
             length = text.utf8.count
             let areDigits = text.utf8.allSatisfy { PercentEncoding.hexValue($0) != nil }

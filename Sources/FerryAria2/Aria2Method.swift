@@ -1,6 +1,6 @@
-/// The methods of aria2's RPC interface that the daemon has, in aria2's order.
+/// The methods of aria2's RPC interface that the daemon implements, in aria2's order.
 ///
-/// The others of aria2, `addTorrent` and `getPeers`, get the answer of an aria2 that was built without BitTorrent.
+/// The other methods, `addTorrent` and `getPeers`, return the same error as an aria2 that was built without BitTorrent.
 package enum Aria2Method: String, Sendable, CaseIterable {
     case addUri = "aria2.addUri"
     case addMetalink = "aria2.addMetalink"
@@ -37,7 +37,7 @@ package enum Aria2Method: String, Sendable, CaseIterable {
     case listMethods = "system.listMethods"
     case listNotifications = "system.listNotifications"
 
-    /// Whether the method needs no token: it lists names, or runs other methods with tokens of their own.
+    /// Whether the method requires no token, because it lists names or calls other methods, each with its own token.
     package var isOpen: Bool { [.multicall, .listMethods, .listNotifications].contains(self) }
 }
 

@@ -2,7 +2,7 @@ package import FerryCore
 import NIOCore
 import Synchronization
 
-/// Tells the clients on WebSockets what happens to downloads.
+/// Sends notifications about downloads to the clients on WebSockets.
 final class Aria2Notifier: Sendable {
     private struct State {
         var channels: [ObjectIdentifier: any Channel] = [:]
@@ -10,7 +10,7 @@ final class Aria2Notifier: Sendable {
     }
     private let state = Mutex(State())
 
-    /// Adds a connection, which is removed when it closes.
+    /// Adds a connection until it closes.
     func enter(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         guard state.withLock({ $0.channels.updateValue(channel, forKey: id) }) == nil else { return }
@@ -27,13 +27,13 @@ final class Aria2Notifier: Sendable {
     }
 }
 
-/// The notifications of events: a start is notified once, until the download pauses or ends. Pure.
+/// Maps events to notifications. A start is notified only once until the download pauses or ends. Pure.
 package struct Aria2Events: Sendable {
     private var started: Set<DownloadID> = []
 
     package init() {}
 
-    /// Returns the notification of an event; `nil` for none.
+    /// Returns the notification of an event; `nil` if the event has none.
     package mutating func take(_ event: DownloadEvent) -> Aria2Notification? {
         let notification: Aria2Notification
         switch event.kind {

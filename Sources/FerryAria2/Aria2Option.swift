@@ -1,9 +1,9 @@
 import FerryAPI
 package import FerryCore
 
-/// An option of aria2 that calls may set: its form, its default, and what it does here.
+/// An option of aria2 that calls may set: its format, its default, and its effect in Ferry.
 ///
-/// Options that are not in the tables are ignored, as aria2 ignores those that a call cannot set.
+/// Options that are not in the tables are ignored, as aria2 ignores options that a call cannot set.
 package struct Aria2Option: Sendable {
     package enum Form: Sendable, Hashable {
         case flag
@@ -17,29 +17,29 @@ package struct Aria2Option: Sendable {
     }
 
     package enum Effect: String, Sendable, Hashable {
-        /// Sets a property of the request, or a setting of the daemon.
+        /// The option sets a property of the request, or a setting of the daemon.
         case applied
-        /// Is returned as it was given, and changes nothing.
+        /// The value is stored and returned, but has no effect.
         case kept
-        /// Is refused with any value but the default, which asks for nothing.
+        /// Every value except the default is refused. The default has no effect.
         case refused
     }
 
-    /// When a call may set an option of a download.
+    /// The calls that may set an option of a download.
     package enum Use: Sendable, Hashable {
         case always
-        /// Not as a default for new downloads.
+        /// Every call except the one that sets defaults for new downloads.
         case notGlobal
-        /// Not of a listed download.
+        /// Every call except those that change a listed download.
         case notLater
-        /// With a new download only.
+        /// Only calls that add a download.
         case atFirst
     }
 
     package let name: String
     package let form: Form
     package let effect: Effect
-    /// The value where none was given; `nil` if there is none.
+    /// The default value; `nil` if there is none.
     package let standard: String?
     package let use: Use
 
@@ -117,7 +117,8 @@ package struct Aria2Option: Sendable {
 
     // MARK: Values
 
-    /// Returns the value in its canonical form; `nil` for a JSON value that aria2 ignores. Throws for one of another form.
+    /// Returns the value in its canonical form; `nil` for a JSON value that aria2 ignores. Throws if the value has the wrong
+    /// form.
     func value(of given: JSONValue) throws(Aria2Error) -> String? {
         let text: String
         switch (given, form) {

@@ -2,13 +2,13 @@ package import Ferry
 package import FerryCore
 import HTTPTypes
 
-/// Values of aria2's options by name, in canonical form, and what they mean for a request.
+/// Values of aria2's options by name, in canonical form, and their translation into a request.
 package struct Aria2Options: Sendable, Hashable {
     package var values: [String: String] = [:]
 
     package init(values: [String: String] = [:]) { self.values = values }
 
-    /// Reads the options of a call that are in a table and pass `allows`; others are ignored.
+    /// Reads the options of a call that are in `table` and pass `allows`. Other options are ignored.
     package init(
         _ members: [String: JSONValue], in table: [Aria2Option] = Aria2Option.ofDownload,
         allowing allows: (Aria2Option) -> Bool = { _ in true }
@@ -21,8 +21,8 @@ package struct Aria2Options: Sendable, Hashable {
 
     package subscript(_ name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// These options, and the others where these have no value. User and password of a proxy are for that proxy alone: with
-    /// another one those of the others do not count.
+    /// Returns these options, with `others` as defaults. The user and password of a proxy are valid for that proxy only: if
+    /// these options set a proxy, the defaults for its user and password are dropped.
     package func over(_ others: Aria2Options) -> Aria2Options {
         var others = others.values
         for proxy in ["all-proxy", "http-proxy", "https-proxy"] where values[proxy] != nil {
@@ -37,16 +37,16 @@ package struct Aria2Options: Sendable, Hashable {
 
     // MARK: Requests
 
-    /// Returns the request for these sources. The directory is empty if none was given.
+    /// Returns the request for these sources. Its directory is empty if the options set none.
     package func request(_ sources: [DownloadURL]) throws(Aria2Error) -> DownloadRequest {
         var request = DownloadRequest(sources: sources, destination: destination)
         if let text = self["gid"] {
-            // aria2 ends with this message too.
+            // aria2 returns the same message.
             guard let gid = Aria2GID(text) else { throw Aria2Error("No URI to download.") }
             request.id = gid.id
         }
         request.startsPaused = flag("pause") ?? false
-        // Only `continue` permits to go on with what another download of the same file has.
+        // Only `continue` allows the download to resume from the content of another download of the same file.
         request.onDuplicate = flag("continue") ?? false ? .existing : .addAnother
         let renames = flag("auto-file-renaming") ?? true
         request.onConflict = flag("allow-overwrite") ?? false ? .overwrite : renames ? .rename : .fail
@@ -94,7 +94,7 @@ package struct Aria2Options: Sendable, Hashable {
             let most = (perServer ?? 16) * max(1, request.sources.count)
             request.maxConnections = min(split ?? most, most)
         }
-        // aria2 counts the first attempt too.
+        // aria2's number includes the first attempt.
         if let tries = number("max-tries") {
             request.maxAttempts = tries == 0 ? DownloadRequest.mostAttempts : tries - 1
         }
@@ -115,8 +115,8 @@ package struct Aria2Options: Sendable, Hashable {
         request.userInfo[Self.storedName] = stored.isEmpty ? nil : stored
     }
 
-    /// Those of the connection are dropped, since browsers pass all that they would send; others that Ferry sets itself
-    /// are refused.
+    /// Parses header fields. Fields of the connection are dropped, because browser extensions pass every field of the browser's
+    /// request. Other fields that Ferry sets itself are refused.
     private static func fields(_ lines: String) throws(Aria2Error) -> HTTPFields {
         var fields = HTTPFields()
         for line in lines.split(at: "\n") {
@@ -135,14 +135,14 @@ package struct Aria2Options: Sendable, Hashable {
 
     // MARK: Stored values
 
-    /// The member of a request's user info with the values that nothing else of the request has.
+    /// The key in a request's `userInfo` for the option values that no property of the request can hold.
     package static let storedName = "aria2"
 
     private static let storedOptions = Aria2Option.ofDownload.filter {
         $0.effect == .kept || ["split", "max-connection-per-server"].contains($0.name)
     }
 
-    /// One `name=value` per line, without those that have their defaults.
+    /// One `name=value` per line, without default values.
     private var stored: String {
         Self.storedOptions.compactMap { option in
             values[option.name].flatMap { $0 == option.standard ? nil : "\(option.name)=\($0)" }

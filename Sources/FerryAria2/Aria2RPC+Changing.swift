@@ -20,7 +20,7 @@ extension Aria2RPC {
         let request = try options.request(sources)
         guard !sources.isEmpty else { throw Aria2Error("No URI to download.") }
         let added = try await host.add([request])[0]
-        // A gid that is listed is not given to another download.
+        // The gid of a listed download is not assigned to another one.
         guard added.isNew || request.id != added.download.id else { throw Aria2Error("No URI to download.") }
         if let position { _ = try? await place(added.download.id) { _, _ in position } }
         return .text(Aria2GID(added.download.id).description)
@@ -78,7 +78,8 @@ extension Aria2RPC {
 
     func unpauseAll() async throws -> JSONValue { try await act(.resume, onAllIn: [.paused]) }
 
-    /// Acts on the downloads that are in these states now; one that has left them by then is left as it is.
+    /// Performs an action on the downloads that are in these states now. A download that leaves the states before the action
+    /// reaches it is not changed.
     private func act(_ action: ListAction, onAllIn kinds: Set<StateKind>) async throws -> JSONValue {
         let ids = try await host.manager.identifiers(RowFilter(kinds: kinds, session: Self.session), order: .queue)
         if !ids.isEmpty { _ = try await host.manager.perform(action, on: ids, session: Self.session) }
@@ -104,15 +105,15 @@ extension Aria2RPC {
         return Self.done
     }
 
-    /// Removes a download from the list. Files stay, as in aria2: also the part file of one that has failed, with its
-    /// journal, from which another download of the same URL goes on.
+    /// Removes a download from the list. Files are kept, as in aria2. This includes the part file and journal of a failed
+    /// download, from which another download of the same URL can resume.
     private func unlist(_ download: Download, _ state: Aria2State) async throws(DownloadError) {
         if state == .error {
             do throws(DownloadError) {
                 _ = try await download.cancelByProducingResumeData()
                 return
             } catch  where error.code == .notResumable {
-                // Nothing is worth keeping.
+                // The download has nothing that is worth keeping.
             }
         }
         try await download.remove()
@@ -137,7 +138,8 @@ extension Aria2RPC {
             })
     }
 
-    /// Moves a download among those that wait, and returns its index there. `target` receives its index and the last one.
+    /// Moves a download among the waiting downloads, and returns its new index. `target` receives its current index and the
+    /// last index.
     private func place(_ id: DownloadID, _ target: (_ index: Int, _ last: Int) -> Int) async throws -> Int {
         let filter = RowFilter(kinds: Aria2State.Group.waiting.kinds, session: Self.session)
         var waiting = try await host.manager.identifiers(filter, order: .queue)
@@ -209,7 +211,7 @@ extension Aria2RPC {
         let members = try call.members(0)
         let settings = try Aria2Options(members, in: Aria2Option.ofDaemon)
         let options = try Aria2Options(members) { $0.use == .always || $0.use == .notLater }
-        // A directory is checked now, so that the client learns at once that it may not be used.
+        // The directory is checked now, so that the client receives an error immediately if it must not be used.
         if let directory = options["dir"] { try host.check(directory: directory) }
         try await host.change(
             maxConcurrentDownloads: settings["max-concurrent-downloads"].flatMap { Int($0) },

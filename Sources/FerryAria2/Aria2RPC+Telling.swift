@@ -3,9 +3,9 @@ import FerryAPI
 import FerryCore
 import FerryServer
 
-/// Methods that tell about downloads.
+/// Methods that return the status of downloads.
 extension Aria2RPC {
-    /// The maximum number of downloads that a list has.
+    /// The maximum number of downloads in a returned list.
     private static let mostTold = 10_000
 
     func tellStatus(_ call: Aria2Call) async throws -> JSONValue {
@@ -34,7 +34,7 @@ extension Aria2RPC {
         return try await value(of: isReversed ? rows.reversed() : rows, in: group, keys, visit)
     }
 
-    /// Those whose state has changed since the rows were read may be in another group by now.
+    /// Excludes downloads whose state has changed since the rows were read, if they are now in another group.
     private func value(
         of rows: [CatalogueRow], in group: Aria2State.Group, _ keys: Set<String>?, _ visit: Aria2Visit
     ) async throws -> JSONValue {
@@ -51,8 +51,8 @@ extension Aria2RPC {
         return .list(values)
     }
 
-    /// - Parameter readsJournal: Whether the written ranges are looked up; those of a download that does not run are in
-    ///   its journal.
+    /// - Parameter readsJournal: Whether the written ranges are read. For a download that is not running, they are in its
+    ///   journal.
     private func status(of row: CatalogueRow, _ keys: Set<String>?, readsJournal: Bool) async -> Aria2Status {
         let isWanted = readsJournal && keys?.contains("bitfield") ?? true
         let written = isWanted ? await host.manager.picture(of: row)?.written : nil

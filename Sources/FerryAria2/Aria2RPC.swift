@@ -10,7 +10,7 @@ import Synchronization
     import Foundation
 #endif
 
-/// aria2's RPC interface to the downloads of the session `default`: executes calls, in whichever format they came.
+/// aria2's RPC interface to the downloads of the session `default`. Executes calls in both formats.
 ///
 /// Destinations, settings and secrets follow the rules for clients over TCP.
 struct Aria2RPC: Sendable {
@@ -46,7 +46,7 @@ struct Aria2RPC: Sendable {
         var visit: Aria2Visit
     }
 
-    /// Sets the options for new downloads to those of a command line, of which other options are ignored.
+    /// Sets the options for new downloads from a command line. Its other options are ignored.
     func setDefaults(_ texts: [String: String]) throws(DownloadError) {
         do throws(Aria2Error) {
             defaults.set(try Aria2Options(texts.mapValues(JSONValue.text)) { $0.use != .atFirst })
@@ -82,7 +82,7 @@ struct Aria2RPC: Sendable {
             if method?.isOpen != true { try visit.present(call.takeToken(), to: secret) }
             guard let method else { throw Aria2Error("No such method: \(call.method)") }
             let value = try await value(of: method, call, &visit)
-            // Its results have been counted one by one.
+            // The results of a multicall have already been counted one by one.
             if method != .multicall { try visit.tell(value) }
             return .success(value)
         } catch let error as Aria2Error {
@@ -162,7 +162,7 @@ struct Aria2RPC: Sendable {
 
     // MARK: Downloads
 
-    /// The row of the download whose gid, or its first digits, is the first parameter.
+    /// Returns the row of the download whose gid, or the beginning of it, is the first parameter.
     func row(_ call: Aria2Call) async throws -> CatalogueRow {
         let text = try call.text(0)
         guard let prefix = Aria2GID.Prefix(text) else { throw Aria2Error("Invalid GID \(text)") }
@@ -177,10 +177,10 @@ struct Aria2RPC: Sendable {
         return row
     }
 
-    /// The error of a download that has left the list meanwhile.
+    /// Returns the error for a download that has left the list meanwhile.
     static func unlisted(_ id: DownloadID) -> Aria2Error { Aria2Error("GID \(Aria2GID(id)) is not found") }
 
-    /// The handle of that download, with its state.
+    /// Returns the handle of the download in the first parameter, with its gid and state.
     func download(_ call: Aria2Call) async throws -> (download: Download, gid: Aria2GID, state: Aria2State) {
         let row = try await row(call)
         guard let download = try await host.manager.download(id: row.id) else { throw Self.unlisted(row.id) }

@@ -11,12 +11,12 @@ import Synchronization
     import Foundation
 #endif
 
-/// Answers the requests to aria2's interface: `POST /jsonrpc` and WebSockets there, `POST /rpc`.
+/// Responds to requests to aria2's interface: `POST /jsonrpc`, WebSockets on `/jsonrpc`, and `POST /rpc`.
 final class Aria2Responder: Door {
     static let doorName = "aria2"
     /// The maximum size of a message, as in aria2.
     static let mostBytes = 2 << 20
-    /// The name under which connections with the token are known.
+    /// The name that identifies connections with the token.
     static let tokenName = "aria2"
     static let jsonPath = "/jsonrpc"
     static let xmlPath = "/rpc"
@@ -26,7 +26,8 @@ final class Aria2Responder: Door {
     let option = "--aria2-rpc"
     let rpc: Aria2RPC
     let notifier = Aria2Notifier()
-    /// Whether a WebSocket gets notifications before it has shown the token: where its peer is known to be this user.
+    /// Whether a WebSocket receives notifications before it has presented the token. Only set if the peer is known to be this
+    /// user.
     let notifiesUnknown: Bool
     private let access: Mutex<Aria2Access>
 
@@ -82,7 +83,7 @@ final class Aria2Responder: Door {
             let result = await rpc.result(of: .success(call), &visit)
             await note(visit, on: channel)
             return Self.body(Data(XMLRPC.response(result).utf8), type: "text/xml")
-        // aria2 would read the call from the query, where the token is in histories and logs.
+        // aria2 would read the call from the query, but a token in a query ends up in histories and logs.
         case (.get, Self.jsonPath):
             let refusal = JSONRPC.response(.null, .failure(JSONRPC.invalidRequest))
             return Self.json(try JSONCoding.encode(refusal), status: 400)
@@ -94,7 +95,7 @@ final class Aria2Responder: Door {
         try await rpc.host.body(of: request, most: Self.mostBytes)
     }
 
-    /// Keeps a connection that has shown the token; answers to a wrong one are delayed.
+    /// Marks a connection that has presented the token. Delays the response to a wrong token.
     func note(_ visit: Aria2Visit, on channel: any Channel) async {
         if visit.isRefused { try? await Task.sleep(for: rpc.host.wrongTokenDelay) }
         if visit.isKnown { rpc.host.identify(channel, as: Self.tokenName) }
@@ -112,7 +113,8 @@ final class Aria2Responder: Door {
         Response(status: .init(code: status), headers: [.contentLength: "0"])
     }
 
-    /// Lets a page of an allowed origin read the response (Fetch §3.2), and send more requests if this one asks for that.
+    /// Allows a page of an allowed origin to read the response (Fetch §3.2) and, if the request is a preflight, to send further
+    /// requests.
     private static func share(_ response: inout Response, with origin: String, _ request: Request) {
         func set(_ name: String, _ value: String) {
             if let name = HTTPField.Name(name) { response.headers[name] = value }

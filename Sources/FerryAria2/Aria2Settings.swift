@@ -2,9 +2,9 @@ public import FerryServer
 
 /// The settings of aria2's interface.
 extension DoorSetting {
-    /// The loopback port of the interface, 0 for any that is free; `nil` for no such interface.
+    /// The loopback port of the interface; 0 for any free port; `nil` for no interface.
     public static let aria2Rpc = port("aria2Rpc")
-    /// The token of the interface, or `@` and the path of a file that has it; `nil` for one that is made.
+    /// The token of the interface, or `@` and the path of a file that contains it; `nil` for a generated token.
     public static let aria2Secret = text("aria2Secret") { text in
         SharedToken.isUsable(text)
             ? nil : "aria2Secret must have 1 to \(SharedToken.mostBytes) bytes, without control characters."

@@ -9,10 +9,10 @@ import NIOWebSocket
     import Foundation
 #endif
 
-/// The last handler of a WebSocket: answers messages one after the other, and sends notifications.
+/// The last handler of a WebSocket. Responds to messages one after the other, and sends notifications.
 ///
-/// While a message is answered nothing is read, so a client has no queue here. A client that does not read its
-/// notifications is disconnected. After a closing frame, of either side, nothing is sent (RFC 6455 §5.5.1).
+/// Nothing is read while a message is being processed, so messages of a client are not queued. A client that does not read its
+/// notifications is disconnected. After a closing frame from either side, nothing is sent (RFC 6455 §5.5.1).
 final class Aria2Socket: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = Never
@@ -25,11 +25,11 @@ final class Aria2Socket: ChannelDuplexHandler {
     struct Notice: Sendable { let text: ByteBuffer }
 
     private let responder: Aria2Responder
-    /// Messages of one read, in order.
+    /// The messages of one read, in order.
     private var messages: [Data] = []
     private var isAnswering = false
     private var isReadWanted = false
-    /// Whether the connection ends with the answer that is being written.
+    /// Whether the connection closes after the response that is being written.
     private var isEnding = false
     /// Whether the closing frame has been sent.
     private var isClosed = false
@@ -82,7 +82,7 @@ final class Aria2Socket: ChannelDuplexHandler {
         }
     }
 
-    /// Reads on once the response is with the system.
+    /// Resumes reading after the response has been passed to the system.
     private func answered(_ context: ChannelHandlerContext) {
         isAnswering = false
         if isClosed { return }
@@ -114,7 +114,7 @@ final class Aria2Socket: ChannelDuplexHandler {
             send(.text, notice.text, context)
         case is ConnectionEviction: end(context, .policyViolation)
         case ChannelEvent.inputClosed: context.close(promise: nil)
-        // A response in progress is still sent: it may be that to `shutdown`.
+        // A response in progress is still sent, because it may be the response to `shutdown`.
         case is ChannelShouldQuiesceEvent:
             isEnding = true
             if !isAnswering { end(context, .goingAway) }

@@ -1,12 +1,12 @@
 package import Ferry
 package import FerryCore
 
-/// The status of a download in aria2's words.
+/// The status of a download in aria2's terms.
 package enum Aria2State: String, Sendable, CaseIterable {
     case active, waiting, paused, complete, error, removed
 
-    /// A download that waits for a fresh link or for credentials ends with an error in aria2; here it goes on when it
-    /// gets them.
+    /// In aria2, a download that needs a fresh link or credentials ends with an error. In Ferry, it is paused and continues
+    /// when it receives them.
     package init(_ state: DownloadState) {
         self =
             switch state {
@@ -46,11 +46,11 @@ package enum Aria2State: String, Sendable, CaseIterable {
     }
 }
 
-/// One download at one moment, as `tellStatus` and the related methods describe it. All numbers are texts.
+/// A snapshot of a download, as `tellStatus` and the related methods return it. All numbers are strings.
 package struct Aria2Status: Sendable {
     package var row: CatalogueRow
     package var status: DownloadStatus
-    /// The bytes that are on the disk; `nil` if they were not asked for or are unknown.
+    /// The bytes that are on the disk; `nil` if they were not requested or are unknown.
     package var written: RangeSet<ByteCount>?
 
     package init(row: CatalogueRow, status: DownloadStatus, written: RangeSet<ByteCount>? = nil) {
@@ -62,7 +62,7 @@ package struct Aria2Status: Sendable {
     package var state: Aria2State { Aria2State(status.state) }
     package var gid: Aria2GID { Aria2GID(row.id) }
 
-    /// The members with these keys; with `nil` all that apply.
+    /// Returns the members with these keys; `nil` for all that apply.
     package func value(_ keys: Set<String>?) -> JSONValue {
         var members: [String: JSONValue] = [:]
         func put(_ key: String, _ value: @autoclosure () -> JSONValue?) {
@@ -99,7 +99,7 @@ package struct Aria2Status: Sendable {
         ]
     }
 
-    /// The sources. aria2 says `used` of those that it has begun with; Ferry begins with the first.
+    /// The sources. aria2 marks those as `used` from which it has started to download; Ferry starts with the first.
     package var uris: JSONValue {
         let hasBegun = state.group != .waiting || status.progress.completedBytes > 0
         return .list(
@@ -108,7 +108,7 @@ package struct Aria2Status: Sendable {
             })
     }
 
-    /// The connections by server; `finalURL` is where the redirects led to.
+    /// Returns the connections by server; `finalURL` is the target of the redirects.
     package func servers(finalURL: String?) -> JSONValue {
         let uri = row.request.sources.first?.text ?? ""
         let server: JSONValue = [
@@ -125,7 +125,7 @@ package struct Aria2Status: Sendable {
         max(0, Int64(exactly: status.progress.bytesPerSecond.rounded(.towardZero)) ?? 0)
     }
 
-    /// The path that the finished file has or will have; empty while its name depends on the server.
+    /// The present or future path of the finished file; empty while its name depends on the server.
     private var path: String {
         if let path = status.path { return path }
         switch row.request.destination {
@@ -146,7 +146,7 @@ package struct Aria2Status: Sendable {
         return state == .error ? status.waitError : nil
     }
 
-    /// The exit status that aria2 documents for such an end.
+    /// The exit status that aria2 documents for this result.
     private var exitStatus: Aria2ExitStatus {
         switch status.state {
         case .cancelled: .removed
@@ -158,10 +158,10 @@ package struct Aria2Status: Sendable {
     }
 }
 
-/// The pieces that aria2 divides a file into: 1 MiB each, more for files that would have too many.
+/// The pieces into which aria2 divides a file: 1 MiB each, or larger if the file would have too many pieces.
 package struct Aria2Pieces: Sendable, Hashable {
     package static let leastLength: ByteCount = 1 << 20
-    /// The maximum number of pieces, so that a bit field has at most 16 KiB of digits, whatever size a server declares.
+    /// The maximum number of pieces. It limits a bit field to 16 KiB of digits, whatever size a server declares.
     package static let most: ByteCount = 1 << 16
 
     package let total: ByteCount
@@ -177,7 +177,8 @@ package struct Aria2Pieces: Sendable, Hashable {
         count = Int(total / length) + (total.isMultiple(of: length) ? 0 : 1)
     }
 
-    /// A bit for each piece, the first in the highest bit, set if all its bytes are there; in hexadecimal digits.
+    /// Returns one bit for each piece in hexadecimal digits, the first piece in the highest bit. A bit is set if all bytes of
+    /// the piece are written.
     package func bitfield(of written: RangeSet<ByteCount>) -> String {
         var bytes = [UInt8](repeating: 0, count: (count + 7) / 8)
         for range in written.ranges {

@@ -1,29 +1,29 @@
 import FerryCore
 import FerryServer
 
-/// What one message has shown of its sender.
+/// The state of one message: the credentials of its sender, and the limits on its calls and results.
 struct Aria2Visit: Sendable {
     /// The maximum number of calls in a message.
     static let mostCalls = 10_000
 
     let format: Aria2Format
-    /// Whether a call had the token.
+    /// Whether a call presented the token.
     private(set) var isKnown = false
-    /// Whether a call had no token or a wrong one. Those of later calls are not compared, so that a message, however many
-    /// calls it has, tries one token.
+    /// Whether a call presented no token or a wrong one. Tokens of later calls are not compared, so that a message can try only
+    /// one token.
     private(set) var isRefused = false
     private var calls = 0
-    /// The bytes that the rest of the answer may have.
+    /// The number of bytes left for the rest of the response.
     private var rest = Self.mostAnswerBytes
 
-    /// The maximum number of bytes in the answer to a message: a short call has a long result.
+    /// The maximum number of bytes in the response to a message, because a short call can have a long result.
     static let mostAnswerBytes = 32 << 20
-    /// Results up to this size are always told, as the call may have changed something.
+    /// Results up to this size are always returned, because the call may have changed something.
     private static let smallBytes = 1 << 10
 
     init(_ format: Aria2Format) { self.format = format }
 
-    /// Throws unless the call has the token.
+    /// Throws unless the call presents the token.
     mutating func present(_ token: String?, to secret: SharedToken) throws(Aria2Error) {
         guard !isRefused, let token, secret.matches(token) else {
             isRefused = true
@@ -32,14 +32,14 @@ struct Aria2Visit: Sendable {
         isKnown = true
     }
 
-    /// Throws if the answer has no room for results of this size.
+    /// Throws if the response has no room for results of this size.
     func checkRoom(for bytes: Int) throws(Aria2Error) {
         guard bytes <= Self.smallBytes || bytes <= rest else {
             throw Aria2Error("At most \(Self.mostAnswerBytes >> 20) MiB in an answer: ask for less at a time.")
         }
     }
 
-    /// Counts a result that the answer has.
+    /// Counts a result in the response.
     mutating func tell(_ value: JSONValue) throws(Aria2Error) {
         let bytes = value.textLength
         try checkRoom(for: bytes)
@@ -53,7 +53,7 @@ struct Aria2Visit: Sendable {
 }
 
 extension JSONValue {
-    /// About how many bytes its text has.
+    /// The approximate number of bytes of the value's text.
     var textLength: Int {
         switch self {
         case .null, .flag: 5

@@ -10,12 +10,12 @@ public import FerryServer
 /// events ─► Aria2Notifier ─► WebSockets
 /// ```
 ///
-/// Keeps nothing beside the list: the gid of a download is computed from its identifier, and what aria2's options have no
-/// property for is in its `userInfo`.
+/// Stores nothing besides the list: the gid of a download is computed from its identifier, and option values without a
+/// corresponding property are in its `userInfo`.
 public enum FerryAria2 {}
 
 extension DoorKind {
-    /// aria2's interface, if the settings have a port for it. Its defaults are values of aria2's options.
+    /// aria2's interface, if the settings specify its port. Its defaults are values of aria2's options.
     public static let aria2 = DoorKind(settings: [.aria2Rpc, .aria2Secret, .aria2AllowedOrigins]) {
         host throws(DownloadError) in
         let settings = host.settings

@@ -8,7 +8,7 @@ package import FerryCore
 
 /// The format of JSON-RPC 2.0 as aria2 reads and writes it: bodies of requests and responses.
 package enum JSONRPC {
-    /// A request, with the call or the error that it gets instead.
+    /// A request, with its call or, if it is invalid, the error to return.
     package struct Request: Sendable, Hashable {
         package var id: JSONValue
         package var call: Result<Aria2Call, Aria2Error>
@@ -34,7 +34,7 @@ package enum JSONRPC {
         case .object(let members): return .single(request(members))
         case .list(let items): return .batch(items.compactMap { $0.members.map(request) })
         case .text, .null, .flag: return refused(invalidRequest)
-        // aria2 reads a number to its end, which a message does not have.
+        // aria2 rejects a number, because it needs a character after the number to see its end.
         case .whole, .number: return refused(parseError)
         }
     }

@@ -3,7 +3,7 @@ import NIOWebSocket
 
 /// The codes of closing frames (RFC 6455 §7.4). Pure.
 enum WebSocketClosing {
-    /// Returns the code that answers a closing frame: its own, or `nil` if it has none (§5.5.1).
+    /// Returns the code for the response to a closing frame: the frame's own code, or `nil` if it has none (§5.5.1).
     static func answer(to data: ByteBuffer) -> WebSocketErrorCode? {
         var data = data
         if data.readableBytes == 0 { return nil }
@@ -14,7 +14,7 @@ enum WebSocketClosing {
         return WebSocketErrorCode(codeNumber: Int(number))
     }
 
-    /// Whether a closing frame may have this code: those that are registered for frames, and those of applications.
+    /// Whether a closing frame may have this code: codes registered for frames, and codes for applications.
     private static func isPermitted(_ number: UInt16) -> Bool {
         switch number {
         case 1000...1003, 1007...1014, 3000...4999: true
@@ -22,8 +22,8 @@ enum WebSocketClosing {
         }
     }
 
-    /// Returns the code for a failed connection; `nil` for an error of the connection itself, over which nothing can be
-    /// sent.
+    /// Returns the code for a failed connection; `nil` for an error of the connection itself, because nothing can be sent over
+    /// it.
     static func code(of error: any Error) -> WebSocketErrorCode? {
         switch error {
         case NIOWebSocketError.invalidFrameLength, NIOWebSocketFrameAggregator.Error.accumulatedFrameSizeIsTooLarge,
@@ -36,8 +36,8 @@ enum WebSocketClosing {
     }
 }
 
-/// Refuses frames that the decoder lets pass: unmasked ones, with which a page could speak to something else than a
-/// WebSocket (RFC 6455 §5.1), and reserved bits, as no extension is agreed upon (§5.2).
+/// Refuses frames that the decoder accepts: unmasked frames, with which a page could address something other than a WebSocket
+/// (RFC 6455 §5.1), and frames with reserved bits, because no extension has been negotiated (§5.2).
 final class WebSocketFrameCheck: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias InboundOut = WebSocketFrame

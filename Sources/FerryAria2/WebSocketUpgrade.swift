@@ -12,10 +12,10 @@ import NIOWebSocket
     import Foundation
 #endif
 
-/// Answers the opening handshake of a WebSocket (RFC 6455 §4.2), and then replaces HTTP by its frames.
+/// Responds to the opening handshake of a WebSocket (RFC 6455 §4.2), and then replaces HTTP with WebSocket frames.
 ///
-/// Placed directly after the HTTP decoder and the checks of requests; other requests pass. The handlers of HTTP behind it
-/// stay in the pipeline, and the server's task of the connection waits for its end.
+/// Placed directly after the HTTP decoder and the checks of requests. Other requests are passed on. The HTTP handlers behind it
+/// stay in the pipeline, and the server's task for the connection waits for the connection to close.
 final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -66,7 +66,7 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
 
     private struct Refusal: Error { let status: HTTPResponseStatus }
 
-    /// The key of a handshake that is allowed.
+    /// Returns the key of an allowed handshake.
     private func verdict(_ head: HTTPRequestHead) -> Result<String, Refusal> {
         guard let method = HTTPRequest.Method(head.method.rawValue) else {
             return .failure(Refusal(status: .badRequest))

@@ -8,7 +8,7 @@ package import FerryCore
 
 /// The format of XML-RPC as aria2 reads and writes it.
 package enum XMLRPC {
-    /// Reads a call; `nil` for a body that is none.
+    /// Reads a call. Returns `nil` if the body is not a call.
     package static func call(in data: Data) -> Aria2Call? {
         guard let root = try? PlainXML(parsing: data, limits: PlainXML.Limits(bytes: Aria2Responder.mostBytes)),
             root.name == "methodCall"
@@ -24,7 +24,7 @@ package enum XMLRPC {
     }
 
     private static func value(_ element: PlainXML) -> JSONValue? {
-        // Without a type it is a text.
+        // A value without a type is a string.
         guard let typed = element.children.first else { return .text(element.text) }
         let text = typed.text.trimmedText
         switch typed.name {

@@ -518,7 +518,7 @@ struct SetReader: Sendable {
         listing = crawl.listing
     }
 
-    /// When the list of this source must be read.
+    /// The time at which reading the list of this source must end.
     var listingEnd: Duration { options.listingTime.map { now() + $0 } ?? .seconds(Int64.max) }
 
     func now() -> Duration { manager.scheduler?.clock.now() ?? SystemClock().now() }

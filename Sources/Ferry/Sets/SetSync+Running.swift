@@ -1,12 +1,12 @@
 public import FerryCore
 
 extension DownloadManager {
-    /// Makes a directory, or the prefix of a bucket, a copy of a set of files, and returns when every download has ended.
+    /// Makes a directory or the prefix of a bucket a copy of a set of files. Returns when every download has ended.
     ///
     /// Files that are complete and current are not fetched again. A run that was stopped or killed is continued by the
     /// next one.
     ///
-    /// - Throws: What prevents the whole run; files that fail are in the report.
+    /// - Throws: An error that prevents the whole run. Files that fail are listed in the report.
     public func sync(
         _ source: SetSource, into destination: SyncDestination, options: SyncOptions = SyncOptions()
     ) async throws(DownloadError) -> SyncReport {
@@ -21,7 +21,7 @@ extension DownloadManager {
         return try await sync.finish()
     }
 
-    /// As ``sync(_:into:options:)-(_,SyncDestination,_)``, for a directory of this machine.
+    /// As ``sync(_:into:options:)-(_,SyncDestination,_)``, for a local directory.
     public func sync(
         _ source: SetSource, into directory: String, options: SyncOptions = SyncOptions()
     ) async throws(DownloadError) -> SyncReport {
@@ -30,8 +30,8 @@ extension DownloadManager {
 }
 
 extension SetSync {
-    /// Fetches ``requests`` with `body`, a window of them at a time, and notes those that fail. After the task is cancelled
-    /// no more are begun; returns when all that were have ended.
+    /// Fetches ``requests`` with `body`, at most ``window`` at a time, and records the failures. No more are started after the
+    /// task is cancelled. Returns when all started requests have ended.
     package func fetch(
         _ body: @escaping @Sendable (DownloadRequest) async throws(DownloadError) -> Void
     ) async {

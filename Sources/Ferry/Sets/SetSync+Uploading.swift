@@ -7,9 +7,9 @@ package struct SetUpload: Sendable, Hashable {
     /// The size of the file in bytes when it was listed.
     package var totalBytes: ByteCount { entry.totalBytes ?? 0 }
     let entry: SetEntry
-    /// The object, and what it may replace.
+    /// The object to create, and the conditions for replacing an existing one.
     let request: DownloadRequest
-    /// The digest of the object, if the file has another time than when that was stored.
+    /// The digest of the stored object, if the modification time of the file has changed since.
     let recorded: Checksum?
 
     init(_ entry: SetEntry, _ request: DownloadRequest, recorded: Checksum?) {
@@ -17,10 +17,10 @@ package struct SetUpload: Sendable, Hashable {
     }
 }
 
-/// What happens to a file of a directory that is stored.
+/// An event in storing a file of a directory.
 package enum SetUploadEvent: Sendable {
     case begun
-    /// As many more bytes were sent; those that are sent again count again.
+    /// That many more bytes were sent. Bytes that are sent again count again.
     case sent(ByteCount)
     case note(Reason)
     case stored(FinishedDownload)
@@ -28,8 +28,8 @@ package enum SetUploadEvent: Sendable {
 }
 
 extension SetSync {
-    /// Stores the files of a directory that are new or have changed, as many at a time as the manager runs downloads, and notes
-    /// those that fail. After the task is cancelled no more are begun; returns when all that were have ended.
+    /// Stores the files of a directory that are new or have changed, as many at a time as the manager runs downloads, and
+    /// records the failures. No more are started after the task is cancelled. Returns when all started uploads have ended.
     public func upload() async { await upload { _, _ in } }
 
     /// As ``upload()``.

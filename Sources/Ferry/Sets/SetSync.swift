@@ -3,54 +3,53 @@ import FerryEngine
 import Synchronization
 import SystemPackage
 
-/// What a sync does, besides fetching what is missing or has changed.
+/// The options of a sync.
 public struct SyncOptions: Sendable, Hashable {
-    /// Which of the listed files are wanted. Default all.
+    /// Selects among the listed files. Default: all.
     public var filter = SetFilter()
-    /// The maximum depth of directories below an index page that are read, 0 for none; `nil` for no limit but 64.
+    /// The maximum depth of directories below an index page that are read; 0 for none. `nil`: 64. Default `nil`.
     public var maxDepth: Int?
-    /// The URL that relative names in a list are below; `nil` for that of the list itself.
+    /// The URL against which relative names in a list are resolved; `nil` for that of the list itself.
     public var base: DownloadURL?
-    /// Whether names are made safe for every file system, as those that servers suggest. Otherwise only those are changed
-    /// that this system or Ferry would take for something else. Default false.
+    /// Whether names are made safe for every file system, as names that servers suggest are. Otherwise only names that have a
+    /// special meaning to this system or to Ferry are changed. Default false.
     public var safeNames = false
-    /// Whether a file is taken for unchanged, and its server is not asked, if the list has the date and the size that it had
+    /// Whether a file counts as unchanged, without a request to its server, if its date and size in the list are the same as
     /// when the file was last fetched or found current. Default false.
     public var trustsListing = false
-    /// Whether files of the set that the source does not list any more are deleted here, if they are unchanged. Default
-    /// false.
+    /// Whether unchanged files of the set are deleted from the destination when the source no longer lists them. Default false.
     public var deletesGone = false
-    /// The most files that ``deletesGone`` deletes. If more have gone, none is deleted, and that is a problem: a source that
-    /// has lost most of its files is more often broken than tidied up. `nil`: half of a set of more than ten files, and all
-    /// of a smaller one. Default `nil`.
+    /// The maximum number of files that ``deletesGone`` deletes. If more are gone, none is deleted and a problem is reported,
+    /// because a source that has lost most of its files is more often broken than tidied up. `nil`: half of a set of more than
+    /// ten files, and all of a smaller one. Default `nil`.
     public var maxDeletions: DeletionLimit?
-    /// The directory below which a file is kept, at its path, that is replaced or deleted; the one that was kept there before
-    /// is replaced. It may be anywhere but in the set, so inside the directory of the set only if ``filter`` excludes it.
-    /// `nil`: such files are not kept. Default `nil`.
+    /// The directory in which replaced and deleted files are kept, at their relative paths. A file that was kept at the same
+    /// path before is replaced. The directory may be inside that of the set only if ``filter`` excludes it. `nil`: such files
+    /// are not kept. Default `nil`.
     public var backupDirectory: String?
-    /// Whether files are replaced that are there and were not downloaded by this set, or were changed since. Default
-    /// false: such a file is left, and is incomplete.
+    /// Whether to replace existing files that this set has not downloaded, or that were changed since. Default false: such a
+    /// file is left as it is, and the file of the set is reported as incomplete.
     public var replacesOthers = false
-    /// The directory that the set may not leave, which contains its own: no link below it is followed. `nil`: the directory
-    /// of the set itself. Default `nil`.
+    /// A directory that contains the directory of the set, and that the set must not leave: no link below it is followed.
+    /// `nil`: the directory of the set itself. Default `nil`.
     public var root: String?
-    /// How long the lists of the source may take; `nil` for no limit. What is not listed by then is a problem. Default
-    /// `nil`.
+    /// The maximum time for reading the lists of the source; `nil` for no limit. If it is exceeded, a problem is reported.
+    /// Default `nil`.
     public var listingTime: Duration?
-    /// What every file is requested with: header fields, credentials, limits, connection; not its sources, destination
-    /// and conflict rule. Secrets are sent to the server of the source alone.
+    /// The template for every request: header fields, credentials, limits, connection. Its sources, destination and conflict
+    /// rule are ignored. Secrets are sent only to the server of the source.
     public var request = DownloadRequest(sources: [], destination: .directory(""))
 
     public init() {}
 }
 
-/// How many files of a set a sync may delete.
+/// The maximum number of files of a set that a sync may delete.
 public enum DeletionLimit: Sendable, Hashable {
     case count(Int)
-    /// Of the files that the last sync has recorded.
+    /// A percentage of the files that the last sync has recorded.
     case percent(Int)
 
-    /// Reads `N` or `P%`; `nil` unless N is 0 or more, and P at most 100.
+    /// Parses `N` or `P%`. Returns `nil` unless N is at least 0, or P from 0 to 100.
     public init?(_ text: String) {
         let isShare = text.utf8.last == UInt8(ascii: "%")
         let digits = isShare ? text.dropLast() : text[...]
@@ -60,7 +59,7 @@ public enum DeletionLimit: Sendable, Hashable {
         self = isShare ? .percent(number) : .count(number)
     }
 
-    /// Returns the most files of a set of `count` that may be deleted.
+    /// Returns the number of files that may be deleted from a set of `count` files.
     func most(of count: Int) -> Int {
         switch self {
         case .count(let most): most
@@ -75,51 +74,52 @@ package struct SyncProgress: Sendable, Hashable {
     package var files: Int
     /// The number of files that are complete and current.
     package var done: Int
-    /// The number of files that have ended otherwise.
+    /// The number of files that have failed.
     package var failed: Int
     /// The bytes of the files that were fetched.
     package var receivedBytes: ByteCount
 }
 
-/// Makes a directory, or the prefix of a bucket, a copy of a set of files: requests what is missing or has changed, and keeps
-/// a manifest.
+/// Makes a directory, or the prefix of a bucket, a copy of a set of files: requests missing and changed files, and maintains a
+/// manifest.
 ///
 ///     list ─► plan (manifest, files) ─► requests ─► manager ─► completed ─► manifest
 ///                                    └► files of a directory ─► upload() ─┘
 ///
-/// One instance is one run. ``DownloadManager/sync(_:into:options:)-(_,SyncDestination,_)`` does all of it; a program that
-/// shows progress adds ``requests`` to a manager itself, passes each end on, calls ``upload()``, and then ``finish()``.
+/// One instance is one run. ``DownloadManager/sync(_:into:options:)-(_,SyncDestination,_)`` performs the whole run. A program
+/// that shows progress instead adds ``requests`` to a manager itself, reports the end of each to ``completed(_:)`` or
+/// ``failed(_:path:)``, calls ``upload()``, and then ``finish()``.
 public final class SetSync: Sendable {
-    /// The downloads of this run. What is missing or has changed comes first, so that a run that is stopped again and again
-    /// gets on; each part is in the order of the list.
+    /// The downloads of this run: first missing and changed files, then files to be compared, so that a run that is repeatedly
+    /// stopped makes progress. Both parts are in the order of the list.
     public let requests: [DownloadRequest]
     /// The files of a directory that this run stores, in the same order.
     package let uploads: [SetUpload]
-    /// Whether the source is a directory of this machine.
+    /// Whether the source is a local directory.
     package let isOfDirectory: Bool
-    /// Where the files are kept, with absolute paths.
+    /// The destination, with absolute paths.
     public let destination: SyncDestination
-    /// The absolute path of the directory below which files are kept that are replaced or deleted.
+    /// The absolute path of the directory in which replaced and deleted files are kept.
     package var backupDirectory: String? { options.backupDirectory }
     /// The maximum number of files that are requested and have not ended.
     let window: Int
     /// The maximum number of files of a directory that are stored at the same time.
     let parallelUploads: Int
     private let place: any SyncPlace
-    /// The same place, if it is one of objects.
+    /// `place`, if it is the prefix of a bucket.
     private let objects: ObjectPlace?
     private let listing: SetListing
     private let options: SyncOptions
     private struct State {
         /// The records of this run, by path.
         private(set) var records: [FilePath: FileRecord] = [:]
-        /// Of the records that are not complete.
+        /// The errors of the incomplete files, by path.
         private(set) var errors: [FilePath: DownloadError] = [:]
         var report = SyncReport()
 
         mutating func note(_ record: FileRecord) { (records[record.key], errors[record.key]) = (record, nil) }
 
-        /// Notes a file that is not complete; what is known of an earlier version of it stays.
+        /// Records a file that is not complete, and keeps the record of an earlier version of the file.
         mutating func fail(_ entry: SetEntry, _ earlier: [FilePath: FileRecord], _ error: DownloadError) {
             var record = earlier[entry.key] ?? FileRecord(path: entry.path)
             record.setURLs(entry.sources.map { $0.with(nil).text })
@@ -129,9 +129,9 @@ public final class SetSync: Sendable {
         }
     }
     private let state: Mutex<State>
-    /// Locked on file threads alone; `nil` after the end.
+    /// Locked on file threads only; `nil` after ``finish()``.
     private let manifest: Mutex<Manifest?>
-    /// The entries by the paths of their files, and of objects also by their URLs.
+    /// The entries by the paths of their files, and also by URL if they become objects.
     private let entries: [FilePath: SetEntry]
 
     /// Reads the list, compares it with the destination, and opens the manifest.
@@ -145,7 +145,7 @@ public final class SetSync: Sendable {
 
     /// As ``init(of:into:options:manager:)``.
     ///
-    /// - Parameter retrying: Told when a part of the list is asked for again.
+    /// - Parameter retrying: Called when a part of the list is requested again.
     package init(
         of source: SetSource, into destination: SyncDestination, options: SyncOptions, manager: DownloadManager,
         retrying: @escaping @Sendable (_ event: LocalizedEvent, _ url: DownloadURL) -> Void
@@ -245,7 +245,7 @@ public final class SetSync: Sendable {
 
     // MARK: Ends of downloads
 
-    /// Notes a completed download of ``requests``.
+    /// Records a completed download of ``requests``.
     public func completed(_ file: FinishedDownload) async {
         guard let entry = entries[FilePath(file.path)] else { return }
         await completed(file, entry) { [place] disk throws(DownloadError) in
@@ -260,12 +260,12 @@ public final class SetSync: Sendable {
         let problem = await EngineProvider.files.run { [self] disk -> DownloadError? in
             do throws(DownloadError) {
                 var record = try record(disk)
-                // A 304 proves no less than what was known before.
+                // After a 304, the earlier proof remains valid.
                 if file.wasAlreadyComplete, let old = place.earlier[record.key], old.checksum == record.checksum {
                     record.proof = [record.proof, old.proof].compactMap(\.self).max()
                 }
                 try manifest.withLock { [record] manifest throws(DownloadError) in try manifest?.append(record) }
-                // What has not ended in the store is noted here alone.
+                // Unfinished uploads are recorded in the local log only.
                 record.uploadID = nil
                 state.withLock { [record] state in
                     if file.wasAlreadyComplete {
@@ -285,7 +285,7 @@ public final class SetSync: Sendable {
         if let problem { note("\(entry.path): \(problem.message)") }
     }
 
-    /// Notes a download of ``requests`` that ended without its file.
+    /// Records a download of ``requests`` that ended without its file.
     public func failed(_ error: DownloadError, path: String) {
         guard let entry = entries[FilePath(path)] else { return }
         state.withLock { $0.fail(entry, place.earlier, error) }
@@ -293,7 +293,7 @@ public final class SetSync: Sendable {
 
     // MARK: Files of a directory
 
-    /// Stores one of ``uploads``, and notes its end.
+    /// Stores one of ``uploads``, and records its result.
     func store(
         _ upload: SetUpload, sent: @escaping @Sendable (ByteCount) -> Void,
         report: @escaping @Sendable (Reason) -> Void
@@ -335,9 +335,10 @@ public final class SetSync: Sendable {
 
     // MARK: The end
 
-    /// Deletes what is gone, if that is asked for and the list was read whole; replaces the manifest.
+    /// Deletes files that are gone from the source, if this is requested and the list was read completely. Replaces the
+    /// manifest.
     public func finish() async throws(DownloadError) -> SyncReport {
-        // Locked on a file thread, as a completed file may be noted there.
+        // Locked on a file thread, because a completed file may be being recorded.
         guard let manifest = await EngineProvider.files.run({ _ in self.manifest.withLock { $0.take() } }) else {
             return state.withLock(\.report)
         }

@@ -2,12 +2,13 @@ public import FerryCore
 import FerryEngine
 import SystemPackage
 
-/// Where the files of a set are kept.
+/// The destination of a set.
 public enum SyncDestination: Sendable, Hashable {
-    /// A directory of this machine.
+    /// A local directory.
     case directory(String)
-    /// The objects of a bucket whose keys begin with the key of an `s3` URL; a slash is added to it if it has none. A file
-    /// that is not small is fetched into `staging`, a directory of this machine, and becomes an object when it is complete.
+    /// The objects of a bucket whose keys begin with the key of an `s3` URL. A slash is appended to the key if it does not end
+    /// with one. A file that is not small is fetched into `staging`, a local directory, and stored as an object when it is
+    /// complete.
     case objects(DownloadURL, staging: String)
 
     /// The destination with absolute paths, and a prefix that ends with a slash.
@@ -22,21 +23,22 @@ public enum SyncDestination: Sendable, Hashable {
     }
 }
 
-/// The place of a set during one sync: what it had at the start, and how it is changed. ``SyncPlan`` decides for all places.
+/// The place of a set during one sync: its state at the start, and the operations that change it. ``SyncPlan`` makes the
+/// decisions for all kinds of places.
 protocol SyncPlace: Sendable {
     var plan: SyncPlan { get }
     /// The records of the last sync, by path.
     var earlier: [FilePath: FileRecord] { get }
-    /// Directories that cannot be made: their files are incomplete.
+    /// Directories that cannot be created; their files are incomplete.
     var failures: [FilePath: DownloadError] { get }
 
     /// Returns the path or URL of a file of the set.
     func name(of path: String) -> String
-    /// Completes the request of a file: where it is put, and what it may replace.
+    /// Sets the destination of the request for a file, and the conditions for replacing an existing one.
     func complete(_ request: inout DownloadRequest, _ entry: SetEntry, _ cause: SyncPlan.Cause)
     /// Returns the record of a completed download. Blocks.
     func record(of file: FinishedDownload, _ entry: SetEntry, _ disk: Disk) throws(DownloadError) -> FileRecord
-    /// Deletes files of the set that are still the ones of their records.
+    /// Deletes the files of the set that still match their records.
     func delete(_ records: [FileRecord]) async -> [SyncDeletion]
     /// Replaces the records of the set in one step, and closes the open manifest.
     ///
@@ -49,14 +51,14 @@ protocol SyncPlace: Sendable {
 /// The outcome of deleting a file of a set.
 struct SyncDeletion: Sendable {
     var record: FileRecord
-    /// Whether the file is gone.
+    /// Whether the file no longer exists.
     var isDone: Bool
-    /// Why the file could not be deleted; `nil` if it was changed, which is no failure.
+    /// Why the file could not be deleted; `nil` if it was kept because it had changed, which is not a failure.
     var problem: String?
 }
 
 extension SyncPlace {
-    /// Returns what is known of a completed download, without what depends on the place.
+    /// Returns the record of a completed download, without the fields that depend on the place.
     func commonRecord(of file: FinishedDownload, _ entry: SetEntry) -> FileRecord {
         var record = FileRecord(path: entry.path, urls: entry.sources.map { $0.with(nil).text })
         record.listedPath = entry.otherName

@@ -2,32 +2,32 @@ import FerryCore
 import FerryEngine
 import SystemPackage
 
-/// What a sync does with each file of a set: a pure function of the list, the manifest and the files that are there.
+/// The decision of a sync for each file of a set: a pure function of the list, the manifest and the existing files.
 struct SyncPlan: Sendable, Hashable {
-    /// A file or object that is there.
+    /// An existing file or object.
     struct HeldFile: Sendable, Hashable {
         var totalBytes: ByteCount
-        /// What changes with the bytes: as ``FileRecord/mark``.
+        /// A mark that changes with the bytes, as ``FileRecord/mark``.
         var mark: String
     }
 
     /// Why a file is requested.
     enum Cause: Sendable, Hashable {
-        /// It is not here.
+        /// The destination does not have the file.
         case missing
-        /// The list has another size, digest or entity tag than the file.
+        /// The size, digest or entity tag in the list differs from the file's.
         case changed
-        /// The list does not prove that the file is current: the server is asked.
+        /// The list does not prove that the file is current, so a conditional request is sent.
         case unproven
-        /// The manifest has no record of the file that is here: it is compared.
+        /// The manifest has no record of the existing file, which is compared.
         case unrecorded
-        /// The file that is here is not of the set, and is replaced.
+        /// The existing file does not belong to the set, and is replaced.
         case foreign
 
-        /// Whether the file is here, and probably the one of the source.
+        /// Whether the file exists in the destination and is probably the same as in the source.
         var isOfPresent: Bool { self == .unproven || self == .unrecorded }
 
-        /// Whether the file that is here may be replaced.
+        /// Whether the existing file may be replaced.
         var replaces: Bool {
             switch self {
             case .changed, .unproven, .foreign: true
@@ -40,11 +40,11 @@ struct SyncPlan: Sendable, Hashable {
         /// The file is complete and current.
         case keep(FileRecord)
         case request(SetEntry, Cause)
-        /// A file that this set has not downloaded is there.
+        /// The destination has a file that this set has not downloaded.
         case conflict(SetEntry)
-        /// The file was changed here after the set had downloaded it.
+        /// The file in the destination was changed after the set had downloaded it.
         case changedHere(SetEntry)
-        /// What is there is no file, and is never replaced.
+        /// The path belongs to something other than a regular file, which is never replaced.
         case blocked(SetEntry)
 
         /// The path of the file.
@@ -56,37 +56,38 @@ struct SyncPlan: Sendable, Hashable {
         }
     }
 
-    /// What a sync knows of the place of the set: a directory, or the prefix of a bucket.
+    /// The state of the place of the set: a directory, or the prefix of a bucket.
     struct Holdings {
         /// The records of the last sync, by path.
         var manifest: [FilePath: FileRecord]
-        /// Returns the file that is at a path.
+        /// Returns the file at a path.
         var file: (_ path: String) -> HeldFile?
-        /// Whether the file at a path has the bytes of its record, whose mark it has not.
+        /// Whether the file at a path has the bytes of its record although their marks differ.
         var isSame: (FileRecord) -> Bool
-        /// Whether the file at a path was downloaded from this URL, as far as it is known without its record.
+        /// Whether the file at a path is known, without a record, to have been downloaded from this URL.
         var isDownloaded: (SetEntry) -> Bool
-        /// Whether something else than a file is at a path.
+        /// Whether something other than a file exists at a path.
         var isBlocked: (_ path: String) -> Bool = { _ in false }
-        /// Whether the file at a path keeps another digest than its record has, which then is not about it.
+        /// Whether the digest in the attribute of the file at a path differs from its record's, so that the record is not about
+        /// this file.
         var isContradicted: (FileRecord) -> Bool = { _ in false }
     }
 
-    /// In the order of the list.
+    /// The steps, in the order of the list.
     private(set) var steps: [Step] = []
-    /// Files of the manifest that the source does not list any more, and that are still there.
+    /// The existing files of the manifest that the source no longer lists.
     private(set) var gone: [Gone] = []
-    /// Files of the manifest that are not looked at: the filter or the depth leaves them out.
+    /// The files of the manifest that are left alone because the filter or the maximum depth leaves them out.
     private(set) var others: [FileRecord] = []
 
-    /// What is asked for and not done.
+    /// The requested changes that are not made.
     private(set) var problems: [Reason] = []
 
-    /// A file that the source does not list any more.
+    /// A file that the source no longer lists.
     struct Gone: Sendable, Hashable {
         var record: FileRecord
-        /// Whether it is deleted: that is asked for, the list was read whole and is that of the file, and the file is
-        /// unchanged since it was downloaded.
+        /// Whether the file is deleted: deletion is requested, the list was read completely and covers the file, and the file
+        /// is unchanged since it was downloaded.
         var isDeleted: Bool
     }
 
@@ -134,17 +135,18 @@ struct SyncPlan: Sendable, Hashable {
             if !held.isContradicted(record) { return .request(entry, isCurrent == false ? .changed : .unproven) }
         }
         if options.replacesOthers { return .request(entry, .foreign) }
-        // With a digest the file is compared; its attribute tells one of a sync that was killed.
+        // The file is compared if the list states a digest, or if the file's attribute shows that a killed sync has downloaded
+        // it.
         if entry.checksum != nil || held.isDownloaded(entry) { return .request(entry, .unrecorded) }
         return known.map(held.isContradicted) == false ? .changedHere(entry) : .conflict(entry)
     }
 
-    /// Whether the file has changed according to the list: by its size and digest, else by its validators; `nil` if the list
-    /// does not tell.
+    /// Whether the file is current according to the list, by size and digest, otherwise by validators; `nil` if the list does
+    /// not show it.
     private static func isCurrent(_ record: FileRecord, _ entry: SetEntry) -> Bool? {
         if let size = entry.totalBytes, size != record.totalBytes { return false }
         if let wanted = entry.checksum { return wanted == record.checksum }
-        // Another time says that the file was written, not that it has other bytes.
+        // A different time shows that the file was written, not that its bytes differ.
         if let file = entry.file { return file.modified.text == record.modified ? true : nil }
         guard let etag = entry.etag, let tag = EntityTag(etag), !tag.isWeak else { return nil }
         return tag == record.etag.flatMap { EntityTag($0) }
@@ -152,8 +154,8 @@ struct SyncPlan: Sendable, Hashable {
 }
 
 extension SyncOptions {
-    /// Whether a file would be listed if the source had it. Whether it was left out for its size or date is not known: then
-    /// false.
+    /// Whether a file would be listed if the source had it. Returns `false` if the filter has limits on size or date, because
+    /// the file may then have been left out for them.
     func wants(_ path: String) -> Bool {
         let depth = path.utf8.count { $0 == UInt8(ascii: "/") }
         return !filter.hasBounds && filter.accepts(path) && maxDepth.map { depth <= $0 } != false
@@ -163,18 +165,18 @@ extension SyncOptions {
 extension FileRecord {
     static let byListing = "listing"
 
-    /// What changes with the bytes: of an object the ETag that the store gave it, of a file its modification time.
+    /// A mark that changes with the bytes: the ETag of an object in its store, or the modification time of a file.
     var mark: String? { storedETag ?? modified }
 
-    /// Whether the file is the one that the record is about, by its size and mark.
+    /// Whether the record is about the file, according to size and mark.
     func isOf(_ file: SyncPlan.HeldFile) -> Bool {
         proof != nil && totalBytes == file.totalBytes && mark == file.mark
     }
 }
 
 extension SetListing {
-    /// Whether a file that is not listed is gone from the source: an index whose first page is another one now, as after a
-    /// redirect to a sign-in page, says nothing of it, and neither does a directory in whose place there is a link.
+    /// Whether a file that is not listed is gone from the source. It does not count as gone if the first page of the index has
+    /// a different URL now, as after a redirect to a sign-in page, or if a link has replaced one of its directories.
     fileprivate func covers(_ record: FileRecord) -> Bool {
         if skips(record.key) { return false }
         guard let root else { return true }

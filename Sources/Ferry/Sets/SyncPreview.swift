@@ -2,41 +2,41 @@ public import FerryCore
 import FerryEngine
 import SystemPackage
 
-/// What a sync would do with one file, and why.
+/// The action that a sync would take for one file, and the reason.
 public struct PreviewedFile: Sendable, Hashable, Codable {
-    /// What would be done.
+    /// The action.
     public enum Action: String, Sendable, Hashable, Codable, CaseIterable {
-        /// It is fetched, or stored if it is of a directory.
+        /// The file is fetched or, if the source is a directory, stored.
         case fetch
-        /// The server is asked, or bytes are compared; then the file is fetched, or stored, or kept.
+        /// A conditional request is sent, or bytes are compared. Depending on the result, the file is fetched, stored or kept.
         case check
         case keep
-        /// The file is not touched: it is in the way, or gone from the source.
+        /// The file is left as it is, although it is in the way or gone from the source.
         case leave
         case delete
     }
 
-    /// Why.
+    /// The reason for the action.
     public enum Cause: String, Sendable, Hashable, Codable, CaseIterable {
-        /// It is not here.
+        /// The destination does not have the file.
         case missing
-        /// The list has another size, digest or entity tag.
+        /// The size, digest or entity tag in the list differs.
         case changed
-        /// A file that is not of the set is replaced.
+        /// A file that does not belong to the set is replaced.
         case replaced
-        /// The list does not tell whether it has changed.
+        /// The list does not show whether the file has changed.
         case unproven
-        /// It is here without a record.
+        /// The file exists, but has no record.
         case unrecorded
-        /// The list proves that it is current.
+        /// The list proves that the file is current.
         case current
-        /// The list has the date and size that it had before, which is trusted.
+        /// The date and size in the list are unchanged, and ``SyncOptions/trustsListing`` is set.
         case listed
-        /// A file that is not of the set has the path.
+        /// The path belongs to a file outside the set.
         case foreign
-        /// The file of the set was changed here after its download.
+        /// The file of the set was changed in the destination after its download.
         case changedHere
-        /// The source does not list it any more.
+        /// The source no longer lists the file.
         case gone
     }
 
@@ -44,21 +44,21 @@ public struct PreviewedFile: Sendable, Hashable, Codable {
     public var path: String
     public var action: Action
     public var cause: Cause
-    /// The size in bytes according to the list, else of the file that is here; `nil` if neither is known.
+    /// The size in bytes according to the list, otherwise that of the existing file; `nil` if neither is known.
     public var totalBytes: ByteCount?
-    /// The source; `nil` of a file of a directory, and of one that is gone.
+    /// The source URL; `nil` for a file of a local directory, and for a file that is gone.
     public var url: String?
 }
 
-/// What a sync would do: nothing was written.
+/// The actions that a sync would take. Making a preview writes nothing.
 public struct SyncPreview: Sendable, Hashable {
     /// The files in the order of the list, then those that are gone from the source.
     public var files: [PreviewedFile] = []
-    /// Whether the source is a directory of this machine, whose files are stored.
+    /// Whether the source is a local directory, whose files are stored.
     package var isOfDirectory = false
-    /// What of the source cannot be used: one line each.
+    /// Descriptions of the parts of the source that cannot be used, one line each.
     public var problems: [String] = []
-    /// What of a directory is neither a file nor a directory, and is left out.
+    /// The entries of a directory that are left out because they are neither files nor directories.
     public var skipped: [SkippedFile] = []
     /// The patterns of the filter that match no file of the source.
     public var unusedPatterns: [String] = []
@@ -98,7 +98,7 @@ extension SyncPreview: Encodable {
 }
 
 extension SyncPreview {
-    /// The steps of a plan.
+    /// Creates the preview of a plan.
     init(_ plan: SyncPlan, _ listing: SetListing, _ held: SyncPlan.Holdings) {
         problems = (listing.problems + plan.problems).map(\.description)
         unusedPatterns = listing.unusedPatterns
@@ -149,10 +149,10 @@ extension SyncPreview {
 }
 
 extension DownloadManager {
-    /// Returns what ``sync(_:into:options:)-(_,SyncDestination,_)`` would do. Reads the list and the place of the set;
-    /// requests no file, writes nothing and makes no directory.
+    /// Returns the actions that ``sync(_:into:options:)-(_,SyncDestination,_)`` would take. Reads the list and the destination,
+    /// but requests no file, writes nothing and creates no directory.
     ///
-    /// - Throws: What prevents the whole run.
+    /// - Throws: An error that prevents the whole run.
     public func previewSync(
         _ source: SetSource, into destination: SyncDestination, options: SyncOptions = SyncOptions()
     ) async throws(DownloadError) -> SyncPreview {
@@ -172,7 +172,7 @@ extension DownloadManager {
         }
     }
 
-    /// As ``previewSync(_:into:options:)-(_,SyncDestination,_)``, for a directory of this machine.
+    /// As ``previewSync(_:into:options:)-(_,SyncDestination,_)``, for a local directory.
     public func previewSync(
         _ source: SetSource, into directory: String, options: SyncOptions = SyncOptions()
     ) async throws(DownloadError) -> SyncPreview {
@@ -181,13 +181,13 @@ extension DownloadManager {
 }
 
 extension SyncOptions {
-    /// Where the file of the set is kept that has this path below its directory; `nil` for nowhere.
+    /// Returns where the file with this relative path is kept when it is replaced or deleted; `nil` if it is not kept.
     func keptCopy(of path: String) -> KeptCopy? { backupDirectory.map { KeptCopy(directory: $0, path: path) } }
 
-    /// Throws if files that are kept could have the paths of files of the set. Blocks.
+    /// Throws if kept files could have the paths of files of the set. Blocks.
     func checkBackup(beside root: FilePath) throws(DownloadError) {
         guard let backupDirectory else { return }
-        // What the links on the way lead to counts.
+        // The paths are compared with all links resolved.
         let (root, place) = (RealPath.of(root), RealPath.of(FilePath(backupDirectory)))
         if root.starts(with: place) {
             throw DownloadError(.invalidRequest, ErrorPhrase(.backupAroundSet, backupDirectory), recovery: .needsUser)
@@ -199,7 +199,7 @@ extension SyncOptions {
             recovery: .needsUser)
     }
 
-    /// Completes the options, and throws if they or the source do not go with the destination.
+    /// Completes the options. Throws if they or the source cannot be combined with the destination.
     mutating func prepare(_ source: SetSource, _ destination: SyncDestination) async throws(DownloadError) {
         if case .url(let url) = source { use(url) }
         backupDirectory = backupDirectory.map { DownloadManager.absolute($0) }
@@ -221,7 +221,7 @@ extension SyncOptions {
                     .invalidRequest, ErrorPhrase(.backupOfObjects, prefix.text), recovery: .needsUser)
             }
             if case .directory(let source) = source {
-                // The files of both could not be told apart.
+                // Files of the source and staged files could not be distinguished.
                 let isSame = await EngineProvider.files.run { _ in
                     RealPath.of(FilePath(DownloadManager.absolute(source))) == RealPath.of(FilePath(staging))
                 }
@@ -238,7 +238,7 @@ extension SyncOptions {
         }
     }
 
-    /// Lets the list be requested from its URL, with the credentials in it.
+    /// Sets the URL of the list, and uses the credentials in it.
     private mutating func use(_ url: DownloadURL) {
         request.sources = [url]
         // allow(secrets): those in the URL of the list itself.
