@@ -28,7 +28,7 @@ package struct Aria2Access: Sendable, Hashable {
         }
         guard request.origins.count <= 1 else { return .refused(status: 403) }
         guard let origin = request.origins.first else {
-            // A page that sends no origin, as for an image, cannot read the response either.
+            // A page's request without an origin, as for an image, is refused, because the page could not read the response.
             let isOfPage = request.sites.contains { $0 != "same-origin" && $0 != "none" }
             return isOfPage ? .refused(status: 403) : .allowed(origin: nil)
         }

@@ -5,8 +5,8 @@ package import FerryCore
 package enum Aria2State: String, Sendable, CaseIterable {
     case active, waiting, paused, complete, error, removed
 
-    /// In aria2, a download that needs a fresh link or credentials ends with an error. In Ferry, it is paused and continues
-    /// when it receives them.
+    /// A download that waits for a fresh link or credentials is shown as failed, because in aria2 it would be. It still
+    /// continues when it receives them.
     package init(_ state: DownloadState) {
         self =
             switch state {

@@ -7,7 +7,8 @@ import SystemPackage
 public struct SyncOptions: Sendable, Hashable {
     /// Selects among the listed files. Default: all.
     public var filter = SetFilter()
-    /// The maximum depth of directories below an index page that are read; 0 for none. `nil`: 64. Default `nil`.
+    /// The maximum depth of directories below an index page that are read; 0 for none. `nil`: no limit except 64, beyond which
+    /// a problem is reported. Default `nil`.
     public var maxDepth: Int?
     /// The URL against which relative names in a list are resolved; `nil` for that of the list itself.
     public var base: DownloadURL?

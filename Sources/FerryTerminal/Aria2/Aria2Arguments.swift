@@ -4,7 +4,7 @@ import HTTPTypes
 /// A failure of the `aria2c` command itself, with aria2's exit status.
 struct Aria2Failure: Error, Hashable {
     var status: Aria2ExitStatus
-    /// One line, in English like all output of this command, which programs parse.
+    /// One line, in English like all output of this command, because programs parse it.
     var message: String
 
     init(_ status: Aria2ExitStatus, _ message: String) {
@@ -15,11 +15,11 @@ struct Aria2Failure: Error, Hashable {
     static func option(_ message: String) -> Aria2Failure { Aria2Failure(.option, message) }
 }
 
-/// The values of aria2's options by their long names. A header adds to the ones before; every other value replaces.
+/// The values of aria2's options by their long names. Headers accumulate; any other value replaces the one before it.
 struct Aria2Values: Sendable, Hashable {
     private(set) var texts: [String: String] = [:]
     private(set) var headers: [String] = []
-    /// The options that are ignored, in order.
+    /// The ignored options, in order.
     private(set) var ignored: [String] = []
 
     /// Sets an option of aria2's list.
@@ -38,7 +38,7 @@ struct Aria2Values: Sendable, Hashable {
         }
     }
 
-    /// Returns the values with those of another layer over them.
+    /// Returns these values, overridden by those of another layer.
     func merged(with upper: Aria2Values) -> Aria2Values {
         var merged = self
         merged.texts.merge(upper.texts) { $1 }
@@ -47,9 +47,9 @@ struct Aria2Values: Sendable, Hashable {
         return merged
     }
 
-    /// Returns the values of the command for one of its downloads, with those of the list's entry over them. A password is
-    /// the command's only with the command's name and proxy: an entry cannot have it sent to its own. An entry that brings
-    /// its own route gets neither cookies nor netrc.
+    /// Returns the values of the command for one of its downloads, overridden by those of the list's entry. A password of the
+    /// command is used only with the command's user name and proxy, so that an entry cannot have it sent to its own. An entry
+    /// with its own route gets neither cookies nor the netrc file.
     func forEntry(_ entry: Aria2Values) -> Aria2Values {
         var command = self
         if entry["http-user"] != nil { command.texts["http-passwd"] = nil }
@@ -64,14 +64,14 @@ struct Aria2Values: Sendable, Hashable {
         return merged
     }
 
-    /// Whether these values, of an entry of a list, say how its download reaches the server: by which proxy, or without a
-    /// check of the certificate.
+    /// Whether these values of a list's entry determine the route of its download: they set a proxy, or disable the check of
+    /// the certificate.
     var bringsOwnRoute: Bool {
         Aria2CommandOption.ofRoutes.contains { texts[$0] != nil } || !flag("check-certificate", default: true)
     }
 
-    /// Removes the credentials and the secret headers, which ``SecretGrant`` has for all downloads of the command. Returns
-    /// them. Headers that are in files take the place of the files' names.
+    /// Removes and returns the credentials and the secret headers, which ``SecretGrant`` holds for all downloads of the
+    /// command. File names given for headers are replaced by the headers in the files.
     mutating func takeSecrets(_ world: PlanningWorld) throws(UsageError) -> (headers: HTTPFields, user: String?) {
         let user = texts["http-user"].map { $0 + ":" + (texts["http-passwd"] ?? "") }
         (texts["http-user"], texts["http-passwd"]) = (nil, nil)
@@ -84,7 +84,7 @@ struct Aria2Values: Sendable, Hashable {
 
     func flag(_ name: String, default standard: Bool = false) -> Bool { texts[name].map { $0 == "true" } ?? standard }
 
-    /// Returns a whole number in these bounds.
+    /// Returns an integer within these bounds.
     func number(_ name: String, _ bounds: ClosedRange<Int>) throws(Aria2Failure) -> Int? {
         guard let text = texts[name] else { return nil }
         guard let number = Int(text), bounds ~= number else {
@@ -93,7 +93,7 @@ struct Aria2Values: Sendable, Hashable {
         return number
     }
 
-    /// Returns a size, in bytes: digits, with K or M for 1024 and 1024 times 1024; `nil` for 0, which is no limit.
+    /// Returns a size in bytes; K and M are powers of 1024. Returns `nil` for 0, which means no limit.
     func size(_ name: String) throws(Aria2Failure) -> ByteCount? {
         guard let text = texts[name] else { return nil }
         let factor: ByteCount =
@@ -109,7 +109,7 @@ struct Aria2Values: Sendable, Hashable {
     }
 }
 
-/// The command line of aria2c: its options, and the words that are no options.
+/// The command line of aria2c: its options, and the other words.
 struct Aria2Arguments: Sendable, Hashable {
     var values = Aria2Values()
     var words: [String] = []
@@ -125,9 +125,9 @@ struct Aria2Arguments: Sendable, Hashable {
     }
 }
 
-/// aria2's files: of settings, and of downloads.
+/// Parses aria2's files: settings, and lists of downloads.
 enum Aria2Files {
-    /// Parses a file of settings: `name=value` by line. Unknown options are skipped, as aria2 does.
+    /// Parses a settings file: one `name=value` per line. Unknown options are skipped, as in aria2.
     static func settings(_ text: String) throws(Aria2Failure) -> Aria2Values {
         var values = Aria2Values()
         for line in text.split(at: "\n") {
@@ -140,8 +140,8 @@ enum Aria2Files {
         return values
     }
 
-    /// Parses a list of downloads: URIs of one file on a line, with tabs between them, and its options on the indented
-    /// lines below. Returns each download and the options that no download may have.
+    /// Parses a list of downloads: a line has the URIs of one file, separated by tabs, and the indented lines below it have its
+    /// options. Returns the downloads, and the options that are not allowed in a list.
     static func entries(_ text: String) throws(Aria2Failure) -> (entries: [Aria2Arguments], unknown: [String]) {
         var entries: [Aria2Arguments] = []
         var unknown: [String] = []
@@ -152,7 +152,7 @@ enum Aria2Files {
             if isOption {
                 guard let last = entries.indices.last, let (name, value) = option(content) else { continue }
                 guard Aria2CommandOption.ofEntries.contains(name) else {
-                    // Options that aria2 has, and Ferry does not need here, are no news.
+                    // aria2's options that have no effect in Ferry are not reported.
                     if Aria2CommandOption.find(name)?.use != .needless { unknown.append("\(name)=\(value)") }
                     continue
                 }

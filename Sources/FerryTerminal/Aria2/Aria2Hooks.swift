@@ -7,8 +7,8 @@ import FerryCore
     import Foundation
 #endif
 
-/// The programs that aria2c runs at the start and the end of a download, with its GID, the number of its files and the
-/// path of the file. Only a command line can name them: no list, setting of a daemon or response.
+/// The programs that aria2c runs at the start and the end of a download. Their arguments are the GID, the number of files and
+/// the path of the file. Programs can be set only on the command line, not by a list, a setting of a daemon or a response.
 struct Aria2Hooks: Sendable, Hashable {
     var start: String?
     var complete: String?
@@ -19,7 +19,7 @@ struct Aria2Hooks: Sendable, Hashable {
     init(_ values: Aria2Values) {
         func program(_ name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
         start = program("on-download-start")
-        // The program for every end is used where there is none for this one.
+        // The program for every end is used if there is none for this kind of end.
         complete = program("on-download-complete") ?? program("on-download-stop")
         error = program("on-download-error") ?? program("on-download-stop")
     }

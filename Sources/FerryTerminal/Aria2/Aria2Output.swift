@@ -7,7 +7,7 @@ import FerryCore
     import Foundation
 #endif
 
-/// What aria2c prints, and how much of it.
+/// The settings for what aria2c prints.
 struct Aria2Output: Sendable, Hashable {
     enum Level: String, Sendable, Hashable, CaseIterable { case debug, info, notice, warn, error }
     enum Results: String, Sendable, Hashable { case `default`, full, hide }
@@ -52,19 +52,19 @@ struct Aria2Output: Sendable, Hashable {
 
     // MARK: Texts
 
-    /// Returns `48Ki`, `1.2Mi`, `286Mi`; the number alone if sizes are not for people.
+    /// Returns `48Ki`, `1.2Mi`, `286Mi`, or only the number if `isHumanReadable` is false.
     func size(_ count: ByteCount) -> String {
         guard isHumanReadable else { return String(count) }
         let units = ["", "Ki", "Mi", "Gi"]
         var (whole, rest, unit) = (max(0, count), ByteCount(0), 0)
         while whole >= 1024, unit + 1 < units.count { (whole, rest, unit) = (whole / 1024, whole % 1024, unit + 1) }
-        // 0.9 of a unit is shown as such.
+        // Sizes from 0.9 of a unit are shown in that unit.
         if whole >= 922, unit + 1 < units.count { (whole, rest, unit) = (0, whole, unit + 1) }
         let fraction = whole < 10 && unit > 0 ? ".\(rest * 10 / 1024)" : ""
         return "\(whole)\(fraction)\(units[unit])"
     }
 
-    /// Returns `1h2m3s`.
+    /// Returns a duration in the form `1h2m3s`.
     static func duration(_ seconds: Int64) -> String {
         let (hours, minutes) = (seconds / 3600, seconds % 3600 / 60)
         return (hours > 0 ? "\(hours)h" : "") + (minutes > 0 ? "\(minutes)m" : "") + "\(seconds % 60)s"
@@ -102,13 +102,13 @@ struct Aria2Output: Sendable, Hashable {
     /// The first six digits of an identifier.
     static func short(_ id: DownloadID) -> String { String(id.rawValue.prefix(6)) }
 
-    /// Returns `11/23 01:27:01`.
+    /// Returns a time in the form `11/23 01:27:01`.
     static func time(_ date: Date, in zone: LocalZone = .current) -> String {
         let text = LocalTime(date, in: zone).text
         return text.dropFirst(5).map { $0 == "-" ? "/" : String($0) }.joined()
     }
 
-    /// Returns `Mon Nov 23 01:27:01 2026`, as asctime(3).
+    /// Returns a time in the form `Mon Nov 23 01:27:01 2026`, as asctime(3) does.
     static func asctime(_ date: Date, in zone: LocalZone = .current) -> String {
         let time = LocalTime(date, in: zone)
         // 1970-01-01 was a Thursday.

@@ -1,6 +1,6 @@
 import FerryCore
 
-/// Parameterized URIs of aria2 (`-P`): `{a,b}` stands for each of the words, `[1-3]`, `[000-100:5]` and `[a-z]` for each
+/// Parameterized URIs of aria2 (`-P`): `{a,b}` stands for each of the words; `[1-3]`, `[000-100:5]` and `[a-z]` stand for each
 /// number or letter.
 enum Aria2Pattern {
     private static let most = 10_000
@@ -26,7 +26,7 @@ enum Aria2Pattern {
         return expanded.map { $0 + rest }
     }
 
-    /// Numbers have as many digits as the first one.
+    /// Returns the elements of a range. Numbers are padded to the digits of the first one.
     private static func range(_ text: Substring) throws(Aria2Failure) -> [String] {
         let parts = text.split(at: ":", omittingEmptySubsequences: false)
         let ends = parts[0].split(at: "-", omittingEmptySubsequences: false)

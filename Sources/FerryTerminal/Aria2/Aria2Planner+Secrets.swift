@@ -2,7 +2,7 @@ import Ferry
 import FerryCore
 import HTTPTypes
 
-/// A download of aria2c, and who says how it reaches its server.
+/// A download of aria2c, and whether it sets its own route to the server.
 struct RoutedItem: Sendable, Hashable {
     var item: GetPlan.Item
     var route = SecretGrant.Route.ofCommand
@@ -10,8 +10,8 @@ struct RoutedItem: Sendable, Hashable {
     fileprivate var home: Origin? { item.request.flatMap(SecretScope.home(of:)) }
 }
 
-/// Which downloads of aria2c get the secrets of the command: those of the server of its first URI; without a URI those of
-/// the only server that its lists name. An entry that says itself how it reaches its server gets none.
+/// Decides which downloads of aria2c get the secrets of the command: those from the server of the command's first URI or, if it
+/// has no URI, from the only server in its lists. An entry with its own route to the server gets none.
 extension Aria2Planner {
     /// Whether the command has credentials or secret headers.
     var hasSecrets: Bool { secrets.user != nil || !secrets.headers.isEmpty }
@@ -23,11 +23,12 @@ extension Aria2Planner {
         return path.map { world.kind($0) == .file } ?? false
     }
 
-    /// Returns the downloads with the secrets that are for them, those of lists first, and what to say of the others.
+    /// Returns the downloads with their secrets, downloads of lists first, and the warnings about the downloads without
+    /// secrets.
     ///
     /// - Parameters:
     ///   - listed: The downloads of lists and documents.
-    ///   - own: Those of the command's words.
+    ///   - own: The downloads of the command's words.
     func grantSecrets(
         to listed: [RoutedItem], _ own: [GetPlan.Item], hasDocuments: Bool
     ) throws(Aria2Failure) -> (items: [GetPlan.Item], warnings: [String]) {
@@ -61,7 +62,8 @@ extension Aria2Planner {
 
     /// Returns the grant of the command's secrets to a server.
     ///
-    /// - Parameter asks: Whether the user confirms the server, as a document names it, which others may have written.
+    /// - Parameter asks: Whether the user has to confirm the server, because it is named in a document that others may have
+    ///   written.
     private func grant(to server: Origin, asks: Bool) throws(Aria2Failure) -> SecretGrant {
         let headers = secrets.headers
         let (what, isSent): (Reason, Bool)

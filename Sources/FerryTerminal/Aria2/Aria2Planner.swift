@@ -2,21 +2,21 @@ import Ferry
 import FerryCore
 import HTTPTypes
 
-/// Turns the arguments of aria2c into the plan of a `ferry get`, or of a daemon. Pure except for its ``PlanningWorld``.
+/// Translates the arguments of aria2c into the plan of a `ferry get` or of a daemon. Pure except for its ``PlanningWorld``.
 struct Aria2Planner {
     enum Job: Sendable {
         case downloads(Run)
-        /// With `--enable-rpc`.
+        /// The command has `--enable-rpc`.
         case service(Aria2Service)
     }
 
-    /// What the command is, beside its downloads.
+    /// The plan of the command, and its settings apart from the downloads.
     struct Run: Sendable {
         var plan: GetPlan
         var output: Aria2Output
         var hooks: Aria2Hooks
         var life: Aria2Life
-        /// Options and lines that are not followed.
+        /// Warnings about options and lines that have no effect.
         var warnings: [String]
     }
 
@@ -25,14 +25,14 @@ struct Aria2Planner {
     /// The secret headers of the command, and the name and password of `--http-user`.
     let secrets: (headers: HTTPFields, user: String?)
     let world: PlanningWorld
-    /// The arguments of a `ferry get` without any.
+    /// The options of `ferry get` without arguments.
     private let standard: GetOptions
     /// Makes the identifier of a download: 16 hexadecimal digits.
     private let makeGID: () -> String
 
     /// - Parameters:
     ///   - standard: The options of `ferry get` without arguments.
-    ///   - absolute: Resolves a path for a daemon, whose working directory is another.
+    ///   - absolute: Resolves a path for a daemon, whose working directory differs.
     ///   - gid: Makes the identifier of a download.
     static func plan(
         _ arguments: Aria2Arguments, standard: GetOptions, world: PlanningWorld,
@@ -89,7 +89,7 @@ struct Aria2Planner {
             throw Aria2Failure(.unknown, "Specify at least one URL.")
         }
         var options = try options(values)
-        // All downloads of the command share the file for the hosts that redirects lead to.
+        // All downloads of the command use the same netrc file for the hosts of redirects.
         if planned.hasOwnRoutes { options.request.netrc = false }
         options.run.parallel = try parallel ?? 5
         options.request.limitRate = try values.size("max-overall-download-limit").map { "\($0)" }
@@ -114,14 +114,14 @@ struct Aria2Planner {
             warnings.append("ferry ignores \(names) with --enable-rpc")
         }
         let directory = values["dir"].flatMap { $0.isEmpty ? nil : $0 }.map(world.absolute) ?? world.directory
-        // Those of each download that a client adds, from whatever server: without the secrets of the command.
+        // The defaults apply to every download that a client adds, from any server, so they exclude the command's secrets.
         var defaults = values.texts
-        // These are of the command, or of one download.
+        // These options belong to the command or to a single download.
         for name in ["dir", "out", "gid", "checksum"] { defaults[name] = nil }
         if !values.headers.isEmpty { defaults["header"] = values.headers.joined(separator: "\n") }
         let requests = planned.items.compactMap(\.request).map { request in
             var request = request
-            // The identifier that has this gid in aria2's interface.
+            // The identifier whose gid in aria2's interface is this one.
             request.id = request.id.flatMap { UInt64($0.rawValue, radix: 16) }.map(DownloadID.init(bits:))
             request.onDuplicate = .addAnother
             return request
@@ -146,16 +146,16 @@ struct Aria2Planner {
         }
     }
 
-    /// The downloads of the command, with its secrets, and what to say of them.
+    /// The downloads of the command with their secrets, and the warnings about them.
     private struct Planned {
         var items: [GetPlan.Item] = []
         var warnings: [String] = []
-        /// Whether an entry of a list says itself how it reaches its server.
+        /// Whether an entry of a list has its own route to the server.
         var hasOwnRoutes = false
     }
 
-    /// Returns the downloads of the words and of the files that the options name. All are of one command: its secrets are
-    /// granted once.
+    /// Returns the downloads of the words and of the files that the options name. The secrets of the command are granted once
+    /// for all of them.
     private func items(_ words: [String]) throws(Aria2Failure) -> Planned {
         var planned = Planned()
         if !values.ignored.isEmpty {
@@ -205,7 +205,7 @@ struct Aria2Planner {
 
     // MARK: Downloads
 
-    /// Returns the download of these URIs, or with parameterized ones and `-Z` one for each that they stand for.
+    /// Returns the download of these URIs. With `-Z` or parameterized URIs, returns one download for each resulting URI.
     private func items(_ words: [String], _ values: Aria2Values) throws(Aria2Failure) -> [GetPlan.Item] {
         var uris = words
         if values.flag("parameterized-uri") {
@@ -277,7 +277,7 @@ struct Aria2Planner {
         } catch { throw Aria2Failure(.unknown, error.message) }
     }
 
-    /// Sets what `ferry get` has no option for, and finds the unfinished file.
+    /// Sets the properties for which `ferry get` has no option, and looks for an unfinished file.
     private func complete(_ request: inout DownloadRequest, _ values: Aria2Values) throws(Aria2Failure) {
         let gid = values["gid"] ?? makeGID()
         guard gid.utf8.count == 16, let number = UInt64(gid, radix: 16), number != 0 else {
@@ -296,8 +296,8 @@ struct Aria2Planner {
             path = Paths.join(directory, own)
         case .part, .stream: return
         }
-        // Samples are compared before a byte of it is used; without a control file aria2 takes it from its beginning. A file
-        // that Ferry has downloaded is whole, whatever a file beside it says.
+        // Samples of an unfinished file are compared before its bytes are used. Without a control file, aria2 treats the file
+        // as its own beginning. A file that Ferry has downloaded is complete, whatever a control file beside it says.
         let isHalf =
             (world.kind(path + Aria2ControlFile.suffix) == .file || values.flag("continue"))
             && !request.sources.contains { world.hasDownloaded(path, $0.text) }
@@ -334,14 +334,15 @@ struct Aria2Planner {
         return options
     }
 
-    /// Returns the most connections: those that aria2 would open at once, or without `-x` what Ferry finds best.
+    /// Returns the maximum number of connections: the number that aria2 would open at once or, without `-x`, the one that Ferry
+    /// determines.
     private func connections(_ values: Aria2Values, hosts: Int) throws(Aria2Failure) -> Int {
         let split = try values.number("split", 1...1_000_000)
         let perServer = try values.number("max-connection-per-server", 1...16)
         return min(split ?? 16, perServer.map { $0 * hosts } ?? 16, 256)
     }
 
-    /// Returns the proxy for a scheme; `none` for an empty one, which overrides the environment.
+    /// Returns the proxy for a scheme; `none` for an empty value, which overrides the environment.
     private func proxy(_ values: Aria2Values, _ scheme: String) throws(Aria2Failure) -> String? {
         guard let name = ["\(scheme)-proxy", "all-proxy"].first(where: { values[$0] != nil }), let text = values[name]
         else { return nil }

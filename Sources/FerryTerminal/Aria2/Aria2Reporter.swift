@@ -14,7 +14,7 @@ final class Aria2Reporter: RunReporting {
         /// The paths or URIs of the downloads that have not ended, in their order.
         var places: [DownloadID: String] = [:]
         var uris: [DownloadID: String] = [:]
-        /// The directory and the likely name of those that a server may name.
+        /// The directory and the likely name of downloads that a server may name.
         var guesses: [DownloadID: (directory: String, name: String)] = [:]
         var order: [DownloadID] = []
         var begun: Set<DownloadID> = []
@@ -25,7 +25,7 @@ final class Aria2Reporter: RunReporting {
     }
 
     let interval: Duration? = .seconds(1)
-    /// False: the table of aria2 has the number of each download.
+    /// Always false, because aria2's table contains the identifier of each download.
     let tellsApart = false
     private let output: Aria2Output
     private let hooks: Aria2Hooks
@@ -36,7 +36,7 @@ final class Aria2Reporter: RunReporting {
     private let state: Mutex<State>
 
     /// - Parameters:
-    ///   - isTerminal: Whether standard output is a terminal, on which one line of progress is drawn in place.
+    ///   - isTerminal: Whether standard output is a terminal. If so, one line of progress is updated in place.
     ///   - start: Starts a program. Returns why it could not be started.
     init(
         _ requests: [DownloadRequest], _ output: Aria2Output, _ hooks: Aria2Hooks, console: Console, isTerminal: Bool,
@@ -66,12 +66,12 @@ final class Aria2Reporter: RunReporting {
         self.state = Mutex(state)
     }
 
-    /// Prints the beginning.
+    /// Prints the first line.
     func begin() {
         log(.notice, "Downloading \(state.withLock { $0.order.count }) item(s)")
     }
 
-    /// Prints the results. Returns the exit status: that of the last failure, else whether something is unfinished.
+    /// Prints the results. Returns the exit status of the last failure; if there was none, whether a download is unfinished.
     func finish() -> Aria2ExitStatus {
         let (results, lastError) = state.withLock { state in
             for id in state.order {
@@ -132,7 +132,7 @@ final class Aria2Reporter: RunReporting {
         // A request that was refused at once has no identifier.
         let id = id ?? state.withLock { state in state.order.first { state.places[$0] == name } } ?? DownloadID.make()
         let place = state.withLock { state in
-            // Only its name was in the way.
+            // Only the name of an existing file was in the way.
             if status == .alreadyExists, let guess = state.guesses[id] {
                 return Paths.join(guess.directory, guess.name)
             }
@@ -221,7 +221,7 @@ final class Aria2Reporter: RunReporting {
         return text + "\n"
     }
 
-    // The table of results takes their place.
+    // The table of results replaces the summary.
     func summary(_ whole: WholeProgress, receivedBytes: ByteCount, elapsed: Duration) {}
     func clear() {}
     func suspend() {}

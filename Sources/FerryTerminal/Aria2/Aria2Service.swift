@@ -8,18 +8,18 @@ package import FerryCore
     import Musl
 #endif
 
-/// A daemon for clients of aria2's RPC interface, as `aria2c --enable-rpc` is one. Its list is kept for the next start
-/// with the same port.
+/// A daemon for clients of aria2's RPC interface, like `aria2c --enable-rpc`. Its list is kept for the next start with the same
+/// port.
 package struct Aria2Service: Sendable {
     /// The port on loopback.
     package var port: Int
-    /// The token that calls present; `nil` for one that is made and printed once.
+    /// The token that calls must present; `nil` for a generated token, which is printed once.
     package var secret: String?
-    /// Where downloads go, and below which clients may put them. Absolute.
+    /// The absolute path of the default directory for downloads. Clients may choose directories below it.
     package var directory: String
-    /// Downloads that run at a time.
+    /// The maximum number of downloads that run at the same time.
     package var parallel: Int
-    /// Bytes per second over all downloads.
+    /// The maximum speed of all downloads together, in bytes per second.
     package var rateLimit: ByteCount?
     /// Values of aria2's options for downloads that have none of their own.
     package var defaults: [String: String]
@@ -29,21 +29,22 @@ package struct Aria2Service: Sendable {
     package var isQuiet: Bool
     package var warnings: [String]
 
-    /// Options of the command that a daemon does not follow: a program is started for a setting of `ferry serve` alone.
+    /// Options of the command that have no effect on a daemon. A daemon starts only programs from the settings of
+    /// `ferry serve`.
     static let unfollowed = [
         "ca-certificate", "disable-ipv6", "load-cookies", "netrc-path", "no-proxy", "on-download-complete",
         "on-download-error", "on-download-start", "on-download-stop",
     ]
 }
 
-/// When the command ends by itself.
+/// The conditions under which the command ends by itself.
 package struct Aria2Life: Sendable {
-    /// The process with whose end it stops.
+    /// The ID of the process whose exit ends the command.
     var process: Int32?
-    /// The time after which it stops.
+    /// The time after which the command ends.
     var limit: Duration?
 
-    /// Passes the signals of this process to `body`, and SIGTERM when the life is over.
+    /// Passes the signals of this process to `body`, and a SIGTERM when a condition is met.
     package func run(_ body: @escaping @Sendable (AsyncStream<Int32>) async -> Void) async {
         let watch = SignalWatch()
         let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)

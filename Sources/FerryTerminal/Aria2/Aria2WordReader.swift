@@ -1,9 +1,9 @@
 import FerryCore
 
-/// Reads a command line of aria2c as getopt_long(3) does. What a word means stands here alone: for the options that are
-/// followed, and for the secrets that other processes must not see.
+/// Reads a command line of aria2c as getopt_long(3) does. It is the only interpretation of the words, both for the options and
+/// for the secrets that other processes must not see.
 struct Aria2WordReader {
-    /// Where the value of an option is: a word, from an offset in bytes on.
+    /// The position of an option's value: a word, and an offset in bytes.
     struct Place: Hashable {
         var word: Int
         var offset = 0
@@ -11,13 +11,13 @@ struct Aria2WordReader {
 
     enum Element {
         case word(String)
-        /// An option by its full name; a flag may be without a value, which is `true`.
+        /// An option by its full name. A flag without a value means `true`.
         case option(String, value: Place?)
     }
 
     private let words: [String]
     private var index = 0
-    /// The letters of the last word that are still to be read, as `-cR` is two options.
+    /// The unread letters of the last word, because `-cR` is two options.
     private var letters: Substring = ""
     private var endsOptions = false
 

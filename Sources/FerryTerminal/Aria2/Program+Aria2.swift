@@ -13,11 +13,10 @@ import Synchronization
 
 /// The entry point of `aria2c`.
 extension Program {
-    /// The name under which the binary is aria2c.
+    /// The program name under which the binary acts as aria2c.
     private static let aria2Name = "aria2c"
 
-    /// Returns the arguments of aria2c, if the command line means it: by the name of the program, or by its first
-    /// argument.
+    /// Returns the arguments of aria2c if the program's name or the first argument selects it.
     package static func aria2Arguments(program: String, _ arguments: [String]) -> [String]? {
         if Paths.name(of: program) == aria2Name { return arguments }
         return arguments.first == aria2Name ? Array(arguments.dropFirst()) : nil
