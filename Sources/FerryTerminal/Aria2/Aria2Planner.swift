@@ -205,7 +205,7 @@ struct Aria2Planner {
 
     // MARK: Downloads
 
-    /// Returns the download of these URIs. With `-Z` or parameterized URIs, returns one download for each resulting URI.
+    /// Returns the download of these URIs. With both `-P` and `-Z`, returns one download for each expanded URI.
     private func items(_ words: [String], _ values: Aria2Values) throws(Aria2Failure) -> [GetPlan.Item] {
         var uris = words
         if values.flag("parameterized-uri") {

@@ -71,7 +71,8 @@ final class Aria2Reporter: RunReporting {
         log(.notice, "Downloading \(state.withLock { $0.order.count }) item(s)")
     }
 
-    /// Prints the results. Returns the exit status of the last failure; if there was none, whether a download is unfinished.
+    /// Prints the results. Returns `done` if all downloads are complete, otherwise the status of the last failure, or
+    /// `unfinished` if none failed.
     func finish() -> Aria2ExitStatus {
         let (results, lastError) = state.withLock { state in
             for id in state.order {
@@ -132,7 +133,7 @@ final class Aria2Reporter: RunReporting {
         // A request that was refused at once has no identifier.
         let id = id ?? state.withLock { state in state.order.first { state.places[$0] == name } } ?? DownloadID.make()
         let place = state.withLock { state in
-            // Only the name of an existing file was in the way.
+            // The download has no path, because a file with its likely name exists.
             if status == .alreadyExists, let guess = state.guesses[id] {
                 return Paths.join(guess.directory, guess.name)
             }

@@ -10,7 +10,7 @@ import Synchronization
     package import Foundation
 #endif
 
-/// The host of native messaging: what the browser starts, and what hands the extension's downloads to the daemon.
+/// The native messaging host, which the browser starts and which passes the extension's downloads to the daemon.
 ///
 /// ```
 /// extension ── take ──► host ── plan ──► daemon ──► server   the browser still downloads
@@ -20,15 +20,15 @@ import Synchronization
 /// extension ── resume ──► host ── resume ──► daemon         now it runs
 /// ```
 ///
-/// Invariants: the browser keeps its download until the server has answered Ferry with the same file, and the daemon has
-/// stored the download. A download that was taken is either
-/// resumed, also when the browser dies, or dropped; if this process is killed in between, it stays listed, paused.
+/// Invariants: the browser keeps its own download until the server has responded to Ferry with the same file and the daemon has
+/// stored the download. A download that was taken over is either resumed, even if the browser crashes, or dropped. If this
+/// process is killed in between, the download stays paused in the list.
 package struct BrowserHost: Sendable {
-    /// Reaches the daemon if it runs.
+    /// Connects to the daemon if it is running.
     private let link: DaemonLink
-    /// Starts the daemon if it does not run.
+    /// Connects to the daemon, and starts it if it is not running.
     private let starter: DaemonLink
-    /// Whether a host is one of the user's network; `nil` if that is not known.
+    /// Returns whether a host is in the user's network; `nil` if unknown.
     private let isPrivate: @Sendable (String) async -> Bool?
     /// Opens a directory on the desktop. Returns false on failure.
     private let open: @Sendable (String) -> Bool
@@ -41,7 +41,7 @@ package struct BrowserHost: Sendable {
         let output = Mutex<Void>(())
     }
 
-    /// The maximum number of messages that are answered at the same time.
+    /// The maximum number of messages that are processed at the same time.
     private static let mostAtOnce = 16
     /// The maximum number of unfinished and of completed downloads that are shown.
     private static let mostShown = 80
@@ -55,8 +55,8 @@ package struct BrowserHost: Sendable {
         (self.link, self.starter, self.isPrivate, self.open) = (link, starter, isPrivate, open)
     }
 
-    /// Answers the messages of a descriptor until its end, and then resumes what was taken. Returns the exit code:
-    /// `usage` for what is no message.
+    /// Responds to the messages of a descriptor until its end, and then resumes the downloads that were taken over. Returns the
+    /// exit code, `usage` if the input is not a message.
     package func run(from input: Int32, to output: Int32) async -> ExitCode {
         var code = ExitCode.done
         await withTaskGroup(of: Void.self) { group in
@@ -73,7 +73,7 @@ package struct BrowserHost: Sendable {
                     let answer = await self.answer(to: body)
                     let bytes = Self.bytes(of: answer)
                     let isWritten = shared.output.withLock { _ in StandardStreams.write(bytes, to: output) }
-                    // The browser does not know that the download was taken, and keeps its own.
+                    // The browser has not learned that the download was taken over, so it keeps its own.
                     if !isWritten, let id = answer.download?.status.id { try? await drop(id) }
                 }
             }
@@ -91,14 +91,14 @@ package struct BrowserHost: Sendable {
 
     // MARK: Messages
 
-    /// Returns the answer to the bytes of a message.
+    /// Returns the response to the bytes of a message.
     package func answer(to body: Data) async -> BrowserAnswer {
         var answer = BrowserAnswer()
         do {
             guard JSONStructure.isShallow(body, depth: NativeMessage.mostLevels) else {
                 throw Problem(.badRequest, "The message is nested too deeply.")
             }
-            // An unknown version may have other members.
+            // Messages of unknown versions may have different members.
             let head = try JSONCoding.decode(Head.self, from: body)
             answer.number = head.number
             guard head.version == BrowserMessage.version else {
@@ -172,14 +172,15 @@ package struct BrowserHost: Sendable {
 
     // MARK: Taking over
 
-    /// Adds the download paused, or gives its link to one that waits for it; `nil` if the browser keeps it.
+    /// Adds the download paused, or gives its link to a download that waits for it. Returns `nil` if the browser keeps the
+    /// download.
     private func take(_ offer: BrowserLink) async throws(DownloadError) -> (ListedDownload, isRenewed: Bool)? {
         var request = await offer.request(isPaused: true, isPrivate: isPrivate)
         guard try await isServed(offer, by: request) else { return nil }
         if let renewed = try await renew(by: offer, as: request) { return (renewed, true) }
         var listed = try await add([request])[0]
         if listed.id != request.id, case .completed = listed.status.state {
-            // A browser downloads a file again, too.
+            // As in a browser, downloading the same file again makes another copy.
             request.onDuplicate = .addAnother
             listed = try await add([request])[0]
         }
@@ -187,24 +188,24 @@ package struct BrowserHost: Sendable {
         return (listed, false)
     }
 
-    /// Whether the server answers a request of Ferry's with the file that it gives to the browser.
+    /// Whether the server sends the same file to Ferry as to the browser.
     ///
-    /// It does not if the link was good for one request, if the browser added credentials that it does not show, or if the
-    /// link is not the one that the browser followed.
+    /// It does not if the link is valid for one request only, if the browser added credentials that the extension cannot see,
+    /// or if the link is not the one that the browser followed.
     private func isServed(_ offer: BrowserLink, by request: DownloadRequest) async throws(DownloadError) -> Bool {
         do throws(DownloadError) {
-            // A link may be good for few requests, so that ranges are left to the download.
+            // The link may be valid for few requests only, so support for ranges is not tested here.
             let query = [(name: PlanQuery.testsRanges, value: "false")]
             return offer.fits(try await starter.ask(.plan, query: query, json: request, as: DownloadPlan.self))
         } catch {
-            // These are of the server; others are of the daemon or of the message, and are told.
+            // These errors concern the server. Others concern the daemon or the message, and are reported.
             let own: [DownloadError.Code] = [.network, .refused, .freshLink, .credentials, .certificate, .tooLarge]
             guard own.contains(error.code) else { throw error }
             return false
         }
     }
 
-    /// Gives the link to the download that waits for it; `nil` if there is none.
+    /// Gives the link to the download that waits for it. Returns `nil` if there is none.
     ///
     /// - Parameter request: The request for a new download.
     private func renew(
@@ -215,7 +216,7 @@ package struct BrowserHost: Sendable {
         let id = listed.id.rawValue
         let change = offer.change(forbidsPrivate: request.network.allowsPrivate == false)
         let changed = try await link.ask(.change, id: id, json: change, as: ListedDownload.self)
-        // The same link with the same cookies is no change; the server may accept it now.
+        // The same link with the same cookies does not count as a change, but the server may accept it now.
         guard RenewalPolicy.waits(changed) else { return changed }
         return try await link.ask(.resume, id: id, as: ListedDownload.self)
     }
@@ -249,7 +250,7 @@ package struct BrowserHost: Sendable {
         return listed
     }
 
-    /// Removes a download that was taken, because the browser keeps its own.
+    /// Removes a download that was taken over, because the browser keeps its own.
     private func drop(_ id: DownloadID) async throws(DownloadError) {
         guard shared.taken.withLock({ $0.remove(id) }) != nil else { return }
         _ = try await link.ask(.removeMany, json: RemovalBody([id.rawValue]), as: ActionCount.self)

@@ -7,19 +7,19 @@ package import FerryCore
     import Foundation
 #endif
 
-/// Writes and removes the manifests of the host in the browsers of this user.
+/// Writes and removes the host's manifests for the browsers of this user.
 package struct BrowserInstaller: Sendable {
     private let program: String
     private let home: String
     private let environment: [String: String]
 
-    /// What a browser has of the host.
+    /// The state of the host's manifest in a browser.
     package enum Status: String, Sendable, Hashable, Codable, CaseIterable {
         /// The browser has never run for this user, and has no manifest.
         case absent
         case missing
         case installed
-        /// The manifest is for another program or version.
+        /// The manifest is for a different program or version.
         case other
     }
 
@@ -43,8 +43,8 @@ package struct BrowserInstaller: Sendable {
         return FileManager.default.fileExists(atPath: profiles) ? .missing : .absent
     }
 
-    /// Writes the manifest, replacing another one. Throws `disk`, and `invalidRequest` if the program's path cannot be
-    /// written into one.
+    /// Writes the manifest, replacing an existing one. Throws `disk`, or `invalidRequest` if a manifest cannot contain the
+    /// program's path.
     package func install(_ browser: HostBrowser) throws(DownloadError) {
         guard Paths.isAbsolute(program) else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.relativePath, TextError.quote(program)))
@@ -54,7 +54,7 @@ package struct BrowserInstaller: Sendable {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             let data = try encoder.encode(HostManifest(program: program, for: browser)) + Data("\n".utf8)
-            // A browser's own directories are private too.
+            // The mode matches that of the browsers' own directories, which are private too.
             try FileManager.default.createDirectory(
                 atPath: Paths.parent(of: path), withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])

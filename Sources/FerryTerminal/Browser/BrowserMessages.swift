@@ -3,7 +3,7 @@ package import FerryAPI
 package import FerryCore
 import HTTPTypes
 
-/// A message of the extension. Each has an answer with its number.
+/// A message from the extension. Each gets a response with the same number.
 package struct BrowserMessage: ClientBody {
     /// The version of the protocol; the host refuses others.
     package static let version = 1
@@ -11,13 +11,13 @@ package struct BrowserMessage: ClientBody {
     package static let mostLinks = 500
 
     package enum Request: String, Codable, Sendable, Hashable, CaseIterable {
-        /// Adds `download` paused, or gives its link to a download that waits for one. After `resume` it runs; `drop`
-        /// removes it again, because the browser keeps its own. An answer without a download: the server does not give Ferry
-        /// the file that it gives to the browser.
+        /// `take` adds `download` paused, or gives its link to a download that waits for one. `resume` starts the download;
+        /// `drop` removes it again, because the browser keeps its own. A response without a download means that the server does
+        /// not send Ferry the same file as the browser.
         case take, drop
-        /// Adds `downloads`, which run at once.
+        /// Adds `downloads`, which start immediately.
         case add
-        /// The downloads to show.
+        /// Requests the downloads to show.
         case list
         case pause, resume
         /// Opens the directory of a completed download.
@@ -36,29 +36,29 @@ package struct BrowserMessage: ClientBody {
     package enum CodingKeys: String, CodingKey, CaseIterable { case version, number, request, id, download, downloads }
 }
 
-/// A link of a page or of a download that the browser has begun, with what the browser's request for it had.
+/// A link on a page or of a download that the browser has started, with the details of the browser's request for it.
 ///
-/// The only form in which an extension names a download: it decides no directory, proxy or certificate, as a
-/// ``FerryCore/DownloadRequest`` does.
+/// The only form in which an extension can specify a download. Unlike a ``FerryCore/DownloadRequest``, it cannot set a
+/// directory, proxy or certificate.
 package struct BrowserLink: ClientBody, Hashable {
     package var url: DownloadURL
-    /// The name that the browser would use.
+    /// The file name that the browser would use.
     package var name: String?
-    /// The size that the browser has been told.
+    /// The size that the browser has received.
     package var totalBytes: ByteCount?
-    /// The content type that the browser has been told, without parameters.
+    /// The content type that the browser has received, without parameters.
     package var type: String?
     package var referer: String?
     package var userAgent: String?
-    /// The value of the field Authorization.
+    /// The value of the header field Authorization.
     package var authorization: String?
     package var cookies: CookieJar?
-    /// The address of the page with the link.
+    /// The address of the page that contains the link.
     package var page: String?
-    /// The network addresses that the browser's own request went to, as far as it tells them; `nil` for a link that it has not
-    /// requested.
+    /// The network addresses to which the browser's own request was sent, as far as the browser reports them; `nil` for a link
+    /// that it has not requested.
     package var addresses: [String]?
-    /// The identifier of the download for which the user has opened the page.
+    /// The identifier of the download whose page the user has opened to renew its link.
     package var renews: String?
 
     package enum CodingKeys: String, CodingKey, CaseIterable {
@@ -67,21 +67,22 @@ package struct BrowserLink: ClientBody, Hashable {
 
     package init(url: DownloadURL) { self.url = url }
 
-    /// The key of the page's address among the data of a download.
+    /// The key of the page's address in the `userInfo` of a download.
     package static let pageKey = "page"
-    /// The maximum length of the page's address; a longer one is not kept.
+    /// The maximum length of the page's address. A longer address is not stored.
     private static let mostPageBytes = 2048
 
     /// Returns the request for a new download.
     ///
-    /// Browsers keep public pages from requests into the user's network, also over redirects (Private Network Access). So
-    /// does Ferry for what it requests in their place, unless the host of the page, where it is known, or that of the link is
-    /// known to be private, and the browser's own request has gone there too. The owner of a public name can leave it without an
-    /// answer for a moment, so an unknown one opens nothing; and he can give it a private address for a moment, which the browser
-    /// has not gone to.
+    /// Browsers prevent public pages from sending requests into the user's network, including through redirects (Private
+    /// Network Access). Ferry does the same for the requests that it makes in place of a browser. Private addresses are allowed
+    /// only if the host of the page or of the link is known to be private, and the browser's own request, if any, was sent to a
+    /// private address too. Both conditions are needed because the owner of a public name controls its DNS: lookups of the name
+    /// can fail for a moment, so an unknown host counts as public; and they can return a private address for a moment, to which
+    /// the browser has sent nothing.
     ///
-    /// - Parameter isPrivate: Whether a host is an address of this machine or its network, or a name of one; `nil` if that is
-    ///   not known.
+    /// - Parameter isPrivate: Returns whether a host is, or resolves to, an address of this machine or its network; `nil` if
+    ///   unknown.
     package func request(isPaused: Bool, isPrivate: (String) async -> Bool?) async -> DownloadRequest {
         var request = plainRequest(isPaused: isPaused)
         let address = (page ?? referer).flatMap { try? DownloadURL($0) }
@@ -107,11 +108,12 @@ package struct BrowserLink: ClientBody, Hashable {
         return request
     }
 
-    /// The address of a page, as it may be stored, listed and sent: without the user and the password, which browsers leave in
-    /// the address of a tab. `nil` if it is no address of the web.
+    /// Returns the address of a page without the user and password, which browsers leave in the address of a tab, so that the
+    /// address may be stored, listed and sent. Returns `nil` if it is not a web address.
     private static func shown(_ page: String?) -> String? { page.flatMap { try? DownloadURL($0) }?.text }
 
-    /// Whether a response is for the file that the browser gets: by its size and content type, where both are known.
+    /// Whether a response is for the file that the browser receives, according to the size and content type, as far as these
+    /// are known.
     func fits(_ plan: DownloadPlan) -> Bool {
         if let totalBytes, let other = plan.totalBytes, totalBytes != other { return false }
         guard let type = type.flatMap({ MediaType($0) }), let other = plan.contentType.flatMap({ MediaType($0) }) else {
@@ -120,9 +122,9 @@ package struct BrowserLink: ClientBody, Hashable {
         return type == other
     }
 
-    /// The change that gives this link to a listed download.
+    /// Returns the change that gives this link to a listed download.
     ///
-    /// - Parameter forbidsPrivate: Whether the link may not lead into the user's network, wherever that of the download did.
+    /// - Parameter forbidsPrivate: Whether the link must not lead into the user's network, even if the previous link did.
     package func change(forbidsPrivate: Bool) -> RequestChange {
         let new = plainRequest(isPaused: false)
         var change = RequestChange()
@@ -146,7 +148,7 @@ package struct BrowserLink: ClientBody, Hashable {
     }
 }
 
-/// The answer to a message.
+/// The response to a message.
 package struct BrowserAnswer: Encodable, Sendable {
     package let version = BrowserMessage.version
     /// The number of the message; `nil` if it could not be read.
@@ -155,10 +157,10 @@ package struct BrowserAnswer: Encodable, Sendable {
     package let ferry = FerryVersion.text
     package var error: DownloadError?
     package var download: BrowserItem?
-    /// Whether `download` was listed before and has got the new link.
+    /// Whether `download` was already listed and has received the new link.
     package var isRenewed: Bool?
     package var downloads: [BrowserItem]?
-    /// Numbers of all downloads; `nil` if no daemon runs.
+    /// The statistics of all downloads; `nil` if no daemon is running.
     package var statistics: StatisticsBody?
     /// The address of the page, signed in.
     package var url: String?
@@ -166,8 +168,8 @@ package struct BrowserAnswer: Encodable, Sendable {
     package init(number: Int? = nil) { self.number = number }
 }
 
-/// What the extension shows of a listed download. Apart from ``FerryAPI/ListedDownload`` because of the limit of a
-/// message: without its URLs a hundred are far below it.
+/// The part of a listed download that the extension shows. A separate type from ``FerryAPI/ListedDownload`` because the size of
+/// messages is limited: without URLs, a hundred items stay far below the limit.
 package struct BrowserItem: Encodable, Sendable, Hashable {
     package let status: DownloadStatus
     package let page: String?

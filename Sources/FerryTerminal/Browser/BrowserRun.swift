@@ -26,7 +26,7 @@ package struct BrowserRun: Sendable {
         var manifest: String
     }
 
-    /// - Parameter named: The browsers; empty for those that this user has.
+    /// - Parameter named: The browsers; empty for all browsers that this user has.
     package func run(_ action: Action, _ named: [HostBrowser]) throws -> ExitCode {
         let present = HostBrowser.allCases.filter { installer.status(of: $0) != .absent }
         let browsers = named.isEmpty ? present : named
@@ -78,8 +78,7 @@ extension Program {
         }
     }
 
-    /// Runs the host that a browser has started for the extension `caller`. Nothing but messages is written to standard
-    /// output.
+    /// Runs the host that a browser has started for the extension `caller`. Only messages are written to standard output.
     package static func browserHost(_ caller: String) async -> ExitCode {
         guard HostManifest.isKnown(caller) else {
             return usage(

@@ -6,7 +6,7 @@ import FerryCore
 package enum HostBrowser: String, Sendable, Hashable, CaseIterable, Codable, ExpressibleByArgument {
     case chromium, chrome, edge, brave, vivaldi, firefox, librewolf
 
-    /// The name for users.
+    /// The name that users see.
     package var title: String {
         switch self {
         case .chromium: "Chromium"
@@ -19,7 +19,7 @@ package enum HostBrowser: String, Sendable, Hashable, CaseIterable, Codable, Exp
         }
     }
 
-    /// Whether extensions are Chromium's, with identifiers that follow from their key.
+    /// Whether the browser uses Chromium's extensions, whose identifiers are derived from their keys.
     package var isChromium: Bool { self != .firefox && self != .librewolf }
 
     /// The directory of the browser's profiles, which exists once the browser has run.
@@ -39,14 +39,14 @@ package enum HostBrowser: String, Sendable, Hashable, CaseIterable, Codable, Exp
 package struct HostManifest: Codable, Sendable, Hashable {
     /// The name by which the extension connects to the host.
     package static let name = "ferry.browser"
-    /// The extension in Chromium; it follows from the `key` in its manifest.
+    /// The identifier of the extension in Chromium, derived from the `key` in its manifest.
     package static let chromiumExtension = "nbaokfogiejebakdlejbefnonifigcef"
-    /// The extension in Firefox, as its manifest says.
+    /// The identifier of the extension in Firefox, from its manifest.
     package static let firefoxExtension = "browser@ferry.invalid"
 
     package var name = Self.name
     package var description = "Hands downloads of the browser to Ferry"
-    /// The absolute path of the program, which the browser starts with arguments of its own.
+    /// The absolute path of the program, which the browser starts with its own arguments.
     package var path: String
     package var type = "stdio"
     package var allowedOrigins: [String]?
@@ -70,9 +70,9 @@ package struct HostManifest: Codable, Sendable, Hashable {
     private static let scheme = "chrome-extension://"
     private static let origin = scheme + chromiumExtension
 
-    /// Returns the command that the arguments of a browser mean; others are returned unchanged.
+    /// Returns the command line for the arguments that a browser passes. Other arguments are returned unchanged.
     ///
-    /// Chromium gives the origin of the extension and options of its own, Firefox the path of the manifest and the
+    /// Chromium passes the origin of the extension and its own options. Firefox passes the path of the manifest and the
     /// identifier of the extension.
     package static func command(_ arguments: [String]) -> [String] {
         guard let first = arguments.first else { return arguments }
@@ -84,7 +84,7 @@ package struct HostManifest: Codable, Sendable, Hashable {
         return arguments
     }
 
-    /// The name of the command that is the host.
+    /// The name of the command that runs the host.
     package static let hostCommand = "browser-host"
 
     /// Whether the browser has started the host for the extension of this project.

@@ -12,15 +12,15 @@
     import Musl
 #endif
 
-/// The framing of native messaging between a browser and its host: the length in four bytes of the machine's order,
-/// then as many bytes of JSON.
+/// The framing of native messaging between a browser and its host: the length as four bytes in native byte order, then that
+/// many bytes of JSON.
 package enum NativeMessage {
-    /// The maximum length of a message in either direction. Browsers accept no longer one from a host.
+    /// The maximum length of a message in either direction. Browsers reject longer messages from a host.
     package static let mostBytes = 1 << 20
     /// The maximum number of JSON levels of a message.
     package static let mostLevels = 8
 
-    /// The stream ended inside a message, or the length is 0 or more than ``mostBytes``.
+    /// The error for a stream that ended inside a message, or a length that is 0 or exceeds ``mostBytes``.
     package struct Malformed: Error, Sendable, Hashable {}
 
     /// Reads the next message; `nil` at the end of the stream. Blocks the thread.
@@ -34,13 +34,13 @@ package enum NativeMessage {
         return Data(body)
     }
 
-    /// Returns the message as it is written; `nil` if it is too long.
+    /// Returns the message with its length in front; `nil` if it is empty or too long.
     package static func frame(_ body: Data) -> [UInt8]? {
         guard (1...mostBytes).contains(body.count) else { return nil }
         return withUnsafeBytes(of: UInt32(body.count)) { Array($0) } + body
     }
 
-    /// Reads exactly `count` bytes; none if the stream ends before the first.
+    /// Reads exactly `count` bytes. Returns an empty array if the stream ends before the first one.
     private static func bytes(_ count: Int, from descriptor: Int32) throws(Malformed) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         var filled = 0
@@ -59,7 +59,7 @@ package enum NativeMessage {
     }
 }
 
-/// Outside the type, whose own `read` would hide the function.
+/// Outside the type, because its own `read` would hide the system's function.
 private func readBytes(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
     read(descriptor, bytes.baseAddress, bytes.count)
 }

@@ -1,15 +1,15 @@
 package import FerryAPI
 import FerryCore
 
-/// Decides for which waiting download a link of the browser is the new one. Pure.
+/// Decides which waiting download a link from the browser renews. Pure.
 ///
-/// A wrong choice loses nothing: the transfer compares the file behind the link with the partial content by the rules
-/// of every resume, and another file does not join it. The policy keeps such choices rare.
+/// A wrong choice loses no data: as for every resume, the transfer compares the file of the link with the partial file, and
+/// does not combine different files. The policy keeps wrong choices rare.
 package enum RenewalPolicy {
-    /// Returns the download of `listed` that waits for this link; `nil` if there is none, or if several are as likely.
+    /// Returns the download of `listed` that waits for this link; `nil` if there is none, or if several are equally likely.
     ///
-    /// A download whose size differs is never meant. Otherwise the one that the user has chosen, else the one with the
-    /// same URL, else the only one of the same page or URL without query that has the same name or size.
+    /// A download whose size differs never matches. Of the others, this is the download that the user has chosen, otherwise the
+    /// one with the same URL, otherwise the only one with the same name or size and the same page or URL, ignoring queries.
     package static func match(_ link: BrowserLink, among listed: [ListedDownload]) -> ListedDownload? {
         let possible = listed.filter { waits($0) && !differs(link, $0) }
         if let renews = link.renews, let chosen = possible.first(where: { $0.id.rawValue == renews }) { return chosen }
@@ -18,7 +18,7 @@ package enum RenewalPolicy {
         return likely.count == 1 ? likely[0] : nil
     }
 
-    /// Whether the download waits for a link or for a sign-in, which a request of the browser has both.
+    /// Whether the download waits for a link or for a sign-in. A request of the browser provides both.
     package static func waits(_ listed: ListedDownload) -> Bool {
         switch listed.status.state {
         case .waiting(.freshLink), .waiting(.credentials): true
