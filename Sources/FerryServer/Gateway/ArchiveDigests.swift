@@ -11,18 +11,19 @@ import Synchronization
     import Foundation
 #endif
 
-/// The SHA-256 digests that indexes of Debian archives name for files: those of `Release` for indexes, those of
-/// `Packages` and `Sources` for packages.
+/// The SHA-256 digests of files from the indexes of Debian archives: `Release` has the digests of indexes, `Packages` and
+/// `Sources` have those of packages.
 ///
 ///     an index passes → its bytes have the digest of its name, or of a Release → a table on the disk → digest(of:)
 ///
-/// - An index whose own digest nobody has named is not read. Signatures are apt's to check.
-/// - Indexes are read one after another, in the order in which they came; ``digest(of:)`` waits for those that came before.
-/// - A table is replaced by that of a later index of the same directory, and survives the daemon.
+/// - An index is read only if its own digest is known. Signatures are checked by apt.
+/// - Indexes are read one after the other, in the order in which they were received; ``digest(of:)`` waits for the indexes
+///   received before the call.
+/// - A table is replaced by the table of a later index of the same directory, and outlives the daemon.
 final class ArchiveDigests: Sendable {
     /// An index whose bytes are known.
     enum Source: Sendable {
-        /// Content that has passed, as it is.
+        /// The unchanged content of a response that was passed on.
         case passed(ByteBuffer)
         /// A file that has been compared with the digest in its name.
         case file(path: String, digest: Checksum)
@@ -37,7 +38,7 @@ final class ArchiveDigests: Sendable {
     private struct State {
         var jobs: [Job] = []
         var isReading = false
-        /// Whether no more are read.
+        /// Whether no more indexes are read.
         var isClosed = false
     }
     private let state = Mutex(State())
@@ -45,7 +46,7 @@ final class ArchiveDigests: Sendable {
     private let tables: ArchiveTables
     private let logger: Logger
 
-    /// The maximum number of indexes, and of their bytes, that wait to be read; others are left out.
+    /// The maximum number of waiting indexes, and of their bytes. Further indexes are dropped.
     private static let mostJobs = 100
     private static let mostWaitingBytes = 64 << 20
 
@@ -55,7 +56,7 @@ final class ArchiveDigests: Sendable {
         self.logger = logger
     }
 
-    /// Takes an index that is complete; what is no index is left out.
+    /// Adds a complete index. Files that are not indexes are ignored.
     func add(_ url: DownloadURL, _ source: Source) {
         guard let place = ArchivePlace(url), ArchiveIndex.Kind(place.path) != nil else { return }
         let isTaken = state.withLock { state in
@@ -72,7 +73,7 @@ final class ArchiveDigests: Sendable {
         changes.notify()
     }
 
-    /// Reports an index of which no copy was made while it passed.
+    /// Reports an index that was passed on without a copy.
     func leftOut(_ url: DownloadURL) {
         guard let place = ArchivePlace(url), ArchiveIndex.Kind(place.path) != nil else { return }
         logger.notice(
@@ -80,7 +81,7 @@ final class ArchiveDigests: Sendable {
             metadata: ["url": "\(url.redacted)"])
     }
 
-    /// The digest of an archive's file; `nil` if no index has named it.
+    /// Returns the digest of a file of an archive; `nil` if no index lists the file.
     func digest(of url: DownloadURL) async -> Checksum? {
         while !Task.isCancelled {
             let seen = changes.count
@@ -90,7 +91,7 @@ final class ArchiveDigests: Sendable {
         return await onFileThread { [tables] in tables.digest(of: url) }
     }
 
-    /// Reads the indexes that come; until cancelled.
+    /// Reads indexes as they are added, until cancelled.
     func run() async {
         while !Task.isCancelled {
             let seen = changes.count
@@ -129,18 +130,18 @@ final class ArchiveDigests: Sendable {
         }
     }
 
-    /// Removes the oldest tables beyond `most` bytes. Blocks.
+    /// Removes the oldest tables until the rest has at most `most` bytes. Blocks.
     func sweep(most: ByteCount) { tables.sweep(most: most) }
 }
 
-/// A file of an archive: `http://host/debian/` and `dists/stable/InRelease`.
+/// A file of an archive, such as `http://host/debian/` and `dists/stable/InRelease`.
 struct ArchivePlace: Sendable, Hashable {
-    /// The URL that paths in indexes are below, percent-decoded.
+    /// The percent-decoded URL to which the paths in indexes are relative.
     let root: [UInt8]
-    /// The path below it.
+    /// The path below `root`.
     let path: Substring
 
-    /// `nil` for what is not below `dists/` of an archive.
+    /// Returns `nil` for a URL that is not below the `dists/` of an archive.
     init?(_ url: DownloadURL) {
         guard url.query == nil else { return nil }
         let parts = url.path.split(at: "/", omittingEmptySubsequences: false)
@@ -149,12 +150,12 @@ struct ArchivePlace: Sendable, Hashable {
         root = Self.name(url.origin, url.path[..<parts[index].startIndex].utf8)
     }
 
-    /// The name of a file for the tables, by which different spellings of one URL are equal.
+    /// Returns the name of a file in the tables, which is the same for different spellings of a URL.
     static func name(_ origin: Origin, _ path: some Collection<UInt8>) -> [UInt8] {
         Array("\(origin)\n".utf8) + PercentEncoding.decode(path)
     }
 
-    /// The name of a file that the index at this place names.
+    /// Returns the name of a file that is listed in the index at this place.
     func name(_ entry: [UInt8], in kind: ArchiveIndex.Kind) -> [UInt8] {
         // allow(bytes): of bytes
         let path = entry.starts(with: "./".utf8) ? entry.dropFirst(2) : entry[...]
@@ -164,7 +165,7 @@ struct ArchivePlace: Sendable, Hashable {
         }
     }
 
-    /// The directory of the file; of one below `by-hash` that above.
+    /// The directory of the file; for a file below `by-hash`, the directory above `by-hash`.
     var directory: [UInt8] {
         var parts = path.split(at: "/").dropLast()
         if parts.suffix(2).elementsEqual(["by-hash", "SHA256"]) { parts = parts.dropLast(2) }
@@ -172,7 +173,7 @@ struct ArchivePlace: Sendable, Hashable {
     }
 }
 
-/// Tables of digests on the disk: of each index one file, of records that are sorted by the names' hashes. Blocks.
+/// Tables of digests on the disk: one file for each index, with records that are sorted by the hashes of the names. Blocks.
 struct ArchiveTables: Sendable {
     private struct Record {
         var key: (UInt64, UInt64)
@@ -182,7 +183,7 @@ struct ArchiveTables: Sendable {
     }
     private let directory: String
 
-    /// Bounds of one index: as it comes, its content, and the files that it names.
+    /// The limits for one index: its bytes as received, its expanded content, and the files that it lists.
     static let mostBytes = 64 << 20
     static let mostContentBytes = 512 << 20
     private static let mostEntries = 500_000
@@ -198,7 +199,7 @@ struct ArchiveTables: Sendable {
 
     // MARK: Reading
 
-    /// The digest of a file by the newest table that has it.
+    /// Returns the digest of a file from the newest table that contains it.
     func digest(of url: DownloadURL) -> Checksum? {
         guard url.query == nil else { return nil }
         return digest(ofName: ArchivePlace.name(url.origin, url.path.utf8), at: url.origin)
@@ -240,7 +241,8 @@ struct ArchiveTables: Sendable {
 
     // MARK: Writing
 
-    /// Makes the table of an index. Returns the number of its files; `nil` if its digest is not known, or it was read already.
+    /// Writes the table of an index. Returns the number of its files; `nil` if the digest of the index is not known, or if it
+    /// was already read.
     func read(_ url: DownloadURL, _ source: ArchiveDigests.Source) throws(ExpansionError) -> Int? {
         guard let place = ArchivePlace(url), let kind = ArchiveIndex.Kind(place.path) else { return nil }
         let path =
@@ -305,7 +307,7 @@ struct ArchiveTables: Sendable {
                 }
             }
         }
-        // A table that is not written is as one that was never made.
+        // If the table cannot be written, its digests remain unknown.
         try? Data(bytes).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
 

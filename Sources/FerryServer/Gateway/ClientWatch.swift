@@ -1,18 +1,18 @@
 import NIOCore
 
-/// Ends an operation whose client closes its connection, or its sending side.
+/// Cancels an operation when its client closes the connection or its sending side.
 enum ClientWatch {
     /// The client has closed its connection.
     struct Gone: Error {}
 
-    /// Runs an operation, which is cancelled when the client has gone. Throws ``Gone`` then.
+    /// Runs an operation. If the client disconnects, cancels the operation and throws ``Gone``.
     ///
-    /// A connection has one request at a time.
+    /// A connection can have one operation at a time.
     static func run<Value: Sendable>(
         _ channel: any Channel, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let (ends, end) = AsyncStream<Void>.makeStream()
-        // No handler: the connection is closed already.
+        // Without the handler, the connection is already closed.
         let isWatched =
             (try? await channel.eventLoop.submit {
                 try channel.pipeline.syncOperations.handler(type: Handler.self).watch(end)
@@ -36,7 +36,7 @@ enum ClientWatch {
         }
     }
 
-    /// The user of a connection's client; `nil` if the system does not say.
+    /// Returns the user of a connection's client; `nil` if the system does not report it.
     static func user(of channel: any Channel) async -> UInt32? {
         let found = try? await channel.eventLoop.submit {
             try channel.pipeline.syncOperations.handler(type: Handler.self).user
@@ -44,7 +44,7 @@ enum ClientWatch {
         return found ?? nil
     }
 
-    /// Notes in the pipeline of a connection whose it is, and that the client has closed it.
+    /// Records in the pipeline of a connection to which user it belongs, and when the client closes it.
     final class Handler: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = Any
 

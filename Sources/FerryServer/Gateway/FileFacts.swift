@@ -4,13 +4,13 @@
     import Foundation
 #endif
 
-/// The size of a file, and when it was written last. Foundation's attributes have the size as an integer of another type on
+/// The size of a file, and the time of its last change. Foundation's attributes have a different integer type for the size on
 /// each system. Blocks.
 struct FileFacts {
     let size: Int
     let date: Date
 
-    /// `nil` if there is no file, or it cannot be inspected.
+    /// Returns `nil` if the file does not exist or cannot be inspected.
     init?(_ path: String) {
         guard let found = try? FileManager.default.attributesOfItem(atPath: path),
             let date = found[.modificationDate] as? Date, let size = Self.integer(found[.size])

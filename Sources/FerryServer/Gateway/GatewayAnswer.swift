@@ -3,9 +3,9 @@ import FerryCore
 import HTTPTypes
 import NIOCore
 
-/// What an upstream has answered, now or earlier.
+/// The response of an upstream, current or stored.
 struct GatewayAnswer: Sendable {
-    /// Bytes that come, or that were kept.
+    /// The bytes being received, or stored bytes.
     enum Body: Sendable {
         case upstream(UpstreamBody)
         case kept(KeptBytes)
@@ -20,7 +20,7 @@ struct GatewayAnswer: Sendable {
     }
 
     var head: ResponseHead
-    /// The URL of the response: the last one of the redirects.
+    /// The URL of the response, after redirects.
     var url: DownloadURL
     var body: Body
 
@@ -32,7 +32,7 @@ struct GatewayAnswer: Sendable {
         (head, url, body) = (page.head, page.url, .kept(KeptBytes(page.bytes, page.share)))
     }
 
-    /// Whether an upstream is down that answers so: it may have what it had a moment ago.
+    /// Whether a response with this status means that the upstream is down, so that stored content may be used.
     static func isDown(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 
     /// The field `Warning` of an earlier response (RFC 7234 §5.5.1).

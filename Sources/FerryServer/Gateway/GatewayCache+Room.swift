@@ -18,9 +18,10 @@ import Synchronization
     import Musl
 #endif
 
-/// Room for files: what makes way for a file that does not fit, and what leaves after its time or beyond the size.
+/// Space for files: evicts files for a new one that does not fit, files that have not been used for too long, and files beyond
+/// the size limit.
 extension GatewayCache {
-    /// Removes the least recently used files until `bytes` fit on the disk. Throws `diskFull` if they do not fit then.
+    /// Removes the least recently used files until `bytes` fit on the disk. Throws `diskFull` if that is not enough.
     func makeRoom(for bytes: ByteCount) async throws(DownloadError) {
         guard let missing = await self.missing(for: bytes), missing > 0 else { return }
         await sweeping.acquire()
@@ -34,15 +35,15 @@ extension GatewayCache {
             recovery: .needsUser)
     }
 
-    /// The bytes that are missing for a file of this size; negative if it fits.
+    /// Returns how many bytes of space are missing for a file of this size; negative if it fits.
     private func missing(for bytes: ByteCount) async -> ByteCount? {
         await onFileThread { [space, directory] in
             space(directory).map { min(bytes, .max / 2) - max(0, $0.free - $0.reserve) }
         }
     }
 
-    /// Gives a download that waits for space that of the least recently used files; where there are none it is paused, so
-    /// that its readers end. Returns when it has ended or was paused.
+    /// Frees space for a waiting download by removing the least recently used files. If there are none, pauses the download, so
+    /// that its readers end. Returns when the download has ended or was paused.
     func giveRoom(to download: Download, _ shortage: Shortage) async {
         for await status in download.updates {
             if status.state.isFinal { return }
@@ -65,8 +66,8 @@ extension GatewayCache {
         }
     }
 
-    /// Removes the least recently used files with at least so many bytes together, and none if all of them have less;
-    /// returns the bytes of those that were removed. Requires ``sweeping``.
+    /// Removes the least recently used files with at least this many bytes in total, or none if all files together have fewer.
+    /// Returns the number of removed bytes. Requires ``sweeping``.
     private func evict(atLeast wanted: ByteCount) async throws(DownloadError) -> ByteCount {
         var rows: [CatalogueRow] = []
         try await manager.forEachBatch(of: RowFilter(session: Self.session)) { rows += $0 }
@@ -84,8 +85,8 @@ extension GatewayCache {
 
     // MARK: Removing
 
-    /// Removes what has not been used for too long, and then the least recently used until the rest fits; until
-    /// cancelled.
+    /// Until cancelled, removes files that have not been used for too long, and then the least recently used files until the
+    /// rest fits.
     func run() async {
         while !Task.isCancelled {
             let seen = ends.count
@@ -110,7 +111,7 @@ extension GatewayCache {
         try await manager.forEachBatch(of: RowFilter(session: Self.session)) { rows += $0 }
         let uses = uses.all
         var left = rows.map(\.completedBytes).sum
-        // The cache gives way to other files on the disk.
+        // The cache shrinks if other files need the disk.
         let room = await missing(for: 0).map { left - $0 } ?? .max
         let size = min(size, max(0, room))
         var kept: Set<String> = []
@@ -130,11 +131,11 @@ extension GatewayCache {
             let (date, most) = (Date(timeIntervalSince1970: now - age / .seconds(1)), min(256 << 20, size / 10))
             await onFileThread { [digests] in
                 pages.sweep(before: date, most: most)
-                // Not by the room on the disk: without them wrong bytes would be kept.
+                // Independent of the free space, because without the digests wrong bytes would be kept.
                 digests.sweep(most: Self.mostDigestBytes)
             }
         }
-        // A download that was added since the list was read is in it now, or has been asked for.
+        // A download that was added after the list was read is in the list now, or has been requested.
         let unlisted = strays.filter { !kept.contains($0.id) }
         let listed = Set(try await manager.rows(Set(unlisted.map(\.id)).map { DownloadID(rawValue: $0) }).map(\.id))
         await onFileThread { [self] in
@@ -148,7 +149,7 @@ extension GatewayCache {
         }
     }
 
-    /// The maximum number of bytes of all tables of digests, of a million files.
+    /// The maximum number of bytes of all tables of digests, enough for a million files.
     private static let mostDigestBytes: ByteCount = 64 << 20
 
     func isRunning(_ row: CatalogueRow) -> Bool {
@@ -160,7 +161,7 @@ extension GatewayCache {
         }
     }
 
-    /// Removes a download and its files, unless a client has taken hold of it meanwhile.
+    /// Removes a download and its files, unless a client holds it by now.
     func remove(_ row: CatalogueRow, _ reason: GatewayCounts.Eviction) async -> Bool {
         await uses.removing(row.id) { await removeFiles(of: row, reason) }
     }
@@ -169,7 +170,7 @@ extension GatewayCache {
         guard let download = try? await manager.download(id: row.id) else { return false }
         do throws(DownloadError) {
             do throws(DownloadError) { try await download.remove(deletingFile: true) } catch {
-                // A file that has been changed stays then; without a download it leaves with the next sweep.
+                // If the file was changed, it stays at first. Without a download, the next sweep removes it.
                 try await download.remove(deletingFile: false)
             }
         } catch {

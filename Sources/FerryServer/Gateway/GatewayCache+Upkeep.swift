@@ -9,7 +9,7 @@ import Logging
     import Foundation
 #endif
 
-/// What users ask of the cache: what it holds, and that files leave it or are compared with their digests.
+/// The commands of users: listing the content of the cache, removing files, and comparing files with their digests.
 extension GatewayCache {
     func usage() async throws(DownloadError) -> GatewayUsage {
         var usage = GatewayUsage(directory: directory)
@@ -26,14 +26,14 @@ extension GatewayCache {
         return usage
     }
 
-    /// The files, the one that was used last first.
+    /// Returns the files, the most recently used first.
     func entries() async throws(DownloadError) -> [GatewayEntry] {
         let uses = uses.all
         return try await rows().map { entry($0, uses) }.sorted { ($0.usedAt, $0.id) > ($1.usedAt, $1.id) }
     }
 
-    /// Removes the files that are meant. Throws `notFound` for a word that means none, and `invalidRequest` unless exactly
-    /// one member says which.
+    /// Removes the selected files. Throws `notFound` for a word that matches no file, and `invalidRequest` unless exactly one
+    /// member selects files.
     func purge(_ body: PurgeBody) async throws(DownloadError) -> PurgeReport {
         let given = [body.words?.isEmpty == false, body.olderThan != nil, body.all == true].filter(\.self)
         let age = body.olderThan.map { $0.isFinite && $0 >= 0 } ?? true
@@ -66,8 +66,8 @@ extension GatewayCache {
         return report
     }
 
-    /// Reads every complete file and compares it with its digest. One with other bytes leaves the cache, or is fetched
-    /// again if a client reads it.
+    /// Reads every complete file and compares it with its digest. A file with wrong bytes is removed from the cache, or fetched
+    /// again if a client is reading it.
     func verify() async throws(DownloadError) -> VerifyReport {
         var report = VerifyReport()
         for row in try await rows() where isComplete(row) {
@@ -84,7 +84,7 @@ extension GatewayCache {
                 report.damaged.append(entry(row, uses.all))
                 if await !remove(row, .damaged) { try await fetchAgain(download) }
             case .unknown?: report.unverified += 1
-            // It is not complete any more.
+            // The download is no longer complete.
             case nil: break
             }
         }
@@ -114,8 +114,8 @@ extension GatewayCache {
             usedAt: Date(timeIntervalSince1970: GatewayUses.use(of: row, uses)), isInUse: self.uses.isHeld(row.id))
     }
 
-    /// The files that words mean: all with the name, else the one with the identifier or its beginning, with or without
-    /// `gateway-`.
+    /// Returns the files that match words: all files with the name, otherwise the file whose identifier begins with the word,
+    /// with or without `gateway-`.
     private func chosen(_ words: [String], among rows: [CatalogueRow]) throws(DownloadError) -> [CatalogueRow] {
         var chosen: [CatalogueRow] = []
         var known: Set<DownloadID> = []

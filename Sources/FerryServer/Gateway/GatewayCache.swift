@@ -10,11 +10,11 @@ import Synchronization
     import Foundation
 #endif
 
-/// The files that clients of the gateway have asked for: downloads of a session of their own, and their least recently
-/// used ones removed beyond a size and an age.
+/// The files that clients of the gateway have requested. They are downloads of a separate session; the least recently used are
+/// removed beyond a maximum size and age.
 ///
-/// The list of downloads is the index of the cache. A download that is held by a client, or that runs, is never
-/// removed. A running download is shared by its URL and digest; a complete one that was verified, by the digest alone.
+/// The list of downloads is the index of the cache. A download that is held by a client or is running is never removed. A
+/// running download is shared by requests for its URL and digest; a complete, verified download by all requests for the digest.
 final class GatewayCache: Sendable {
     /// The session of the downloads.
     static let session = FerryAPI.gatewaySession
@@ -29,19 +29,19 @@ final class GatewayCache: Sendable {
     let wrongTime: Duration
     /// Returns the free bytes of a directory, and how many of them must remain.
     let space: GatewaySpace
-    /// The pages and the digests that are kept beside the files.
+    /// The pages that are kept beside the files.
     let pages = Mutex<GatewayPages?>(nil)
     let digests: ArchiveDigests
     let counts: GatewayCounts
     let logger: Logger
-    /// Held during a sweep: another one would count what this one removes.
+    /// Held during a sweep, because a concurrent sweep would count the files that this one removes.
     let sweeping = AsyncLock()
-    /// When the digest of a download was wrong.
+    /// The times at which digests of downloads were wrong.
     private let wrong = Mutex(RecentValues<DownloadID, Duration>(capacity: 1000))
     /// Notified when a download of the session has ended.
     let ends = AsyncEvent()
 
-    /// Throws `disk` if a directory cannot be created, or is not this user's own.
+    /// Throws `disk` if a directory cannot be created, or belongs to another user.
     init(
         _ manager: DownloadManager, in directory: String, size: ByteCount, age: Duration, wrongTime: Duration,
         space: @escaping GatewaySpace, counts: GatewayCounts, logger: Logger
@@ -61,9 +61,10 @@ final class GatewayCache: Sendable {
         digests = try ArchiveDigests(in: directory + "/digests", logger: logger)
     }
 
-    /// A download that stays in the cache, and gets room on the disk, while this object lives; with the place of its reader.
+    /// Keeps a download in the cache and frees space for it on the disk until the object is deinitialized. Holds the reader's
+    /// seat.
     final class Holding: Sendable {
-        /// Where the bytes come from.
+        /// The source of the bytes.
         enum Origin: Sendable, Hashable { case complete, running, new }
 
         let download: Download
@@ -73,7 +74,7 @@ final class GatewayCache: Sendable {
         private let shortage = Shortage()
         private let task: Task<Void, Never>?
 
-        /// The error if the download was paused for want of space.
+        /// The error if the download was paused because of missing space.
         var noRoom: DownloadError? { shortage.error.withLock { $0 } }
 
         fileprivate init(_ download: Download, _ origin: Origin, _ cache: GatewayCache, _ seat: ContentSeats.Seat) {
@@ -95,8 +96,8 @@ final class GatewayCache: Sendable {
         }
     }
 
-    /// The listed download whose bytes answer a request: one that is complete and verified, else that of the same URL and
-    /// digest in any state.
+    /// Returns the listed download whose bytes can serve a request: a complete and verified one, otherwise the one with the
+    /// same URL and digest in any state.
     func match(_ file: GatewayFile) async throws(DownloadError) -> Download? {
         let own = try await manager.download(id: file.id)
         if let own, file.mayBe(own.snapshot) { return own }
@@ -107,7 +108,7 @@ final class GatewayCache: Sendable {
         return own
     }
 
-    /// The complete download of a URL that was used last.
+    /// Returns the most recently used complete download of a URL.
     func latest(of url: DownloadURL) async throws(DownloadError) -> Download? {
         let ids = try await index.downloads(of: url, in: manager)
         let uses = uses.all
@@ -119,8 +120,8 @@ final class GatewayCache: Sendable {
         return nil
     }
 
-    /// Whether the bytes may be sent to any client without a request to the server: they were fetched from this URL
-    /// without secrets, or are being fetched so.
+    /// Whether the bytes may be sent to any client without a request to the server, because they were or are being fetched from
+    /// this URL without secrets.
     func isOpen(_ match: Download?, _ file: GatewayFile) -> Bool {
         guard let match, match.request.userInfo == GatewayFile.isOpen, match.request.sources == [file.url] else {
             return false
@@ -131,10 +132,10 @@ final class GatewayCache: Sendable {
         }
     }
 
-    /// Returns the download of a file, which runs or is complete; it is added if it is not listed. One that has stopped
-    /// goes on, with this client's secrets.
+    /// Returns the running or complete download of a file, and adds it if it is not listed. A stopped download is resumed with
+    /// this client's secrets.
     ///
-    /// - Parameter match: Another download whose bytes are those of the file.
+    /// - Parameter match: Another download with the bytes of the file.
     ///
     /// Throws `diskFull` if there is no room for the file.
     func download(
@@ -150,7 +151,7 @@ final class GatewayCache: Sendable {
         await uses.hold(file.id)
         do throws(DownloadError) {
             var request = file.request(in: directory)
-            // A body of unknown size may have no end, and goes on without its client: it may not take the whole disk.
+            // A body of unknown size may be endless, and its download continues without the client. It must not fill the disk.
             if file.size == nil { request.maxBytes = size }
             if try await manager.download(id: file.id) == nil { try await makeRoom(for: file.size ?? 0) }
             let added = try await manager.add([request], for: Self.session)
@@ -170,7 +171,7 @@ final class GatewayCache: Sendable {
         while true {
             let state = download.status.state
             do throws(DownloadError) { return try await go(on: download, in: state, request, file) } catch {
-                // Another client of the file was faster: what the download has become decides.
+                // Another client of the file was faster, so the new state of the download decides.
                 guard error.code == .wrongState, download.status.state != state else { throw error }
             }
         }
@@ -189,7 +190,8 @@ final class GatewayCache: Sendable {
         case .cancelled: try await fetchAgain(download)
         case .failed(let error) where error.code == .checksum:
             wrong.withLock { $0[download.id] = .sinceStart }
-            // The client that asks again at once learns why its bytes ended early. apt does not ask for the reason.
+            // A client that immediately repeats its request receives the reason why its bytes ended early. apt makes no use of
+            // the reason.
             let ended = try await manager.rows([download.id]).first?.endedAt ?? Date(timeIntervalSince1970: 0)
             guard file.kind == .apt || Date().timeIntervalSince(ended) > wrongTime / .seconds(1) else { throw error }
             try await download.resume()
@@ -204,15 +206,15 @@ final class GatewayCache: Sendable {
         return .new
     }
 
-    /// Whether the digest of a download was wrong a while ago, so that clients may have wrong bytes of it.
+    /// Whether the digest of a download was wrong recently, so that clients may have received wrong bytes.
     func wasWrong(_ id: DownloadID) -> Bool {
         wrong.withLock { $0[id] }.map { .sinceStart - $0 < Self.doubtfulTime } ?? false
     }
 
     private static let doubtfulTime: Duration = .seconds(3600)
 
-    /// Whether the file of a complete download can be read. One whose date or inode has changed, as after a copy, is
-    /// compared with its digest.
+    /// Whether the file of a complete download can be read. If its date or inode has changed, as after a copy, it is compared
+    /// with its digest.
     func isReadable(_ download: Download) async -> Bool {
         do throws(DownloadError) {
             _ = try await download.content.description()
@@ -227,7 +229,7 @@ final class GatewayCache: Sendable {
     func fetchAgain(_ download: Download) async throws(DownloadError) {
         logger.notice("a file of the gateway is fetched again", metadata: ["id": "\(download.id)"])
         do throws(DownloadError) { try await download.restart() } catch {
-            // Another client has come first.
+            // Another client was faster.
             guard error.code == .wrongState else { throw error }
         }
     }

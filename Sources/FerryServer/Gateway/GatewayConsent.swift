@@ -2,16 +2,16 @@ import Ferry
 import FerryCore
 import HTTPTypes
 
-/// What a server has said about a file to one client, in its response to HEAD. Pure.
+/// A server's description of a file for one client, from its response to HEAD. Pure.
 ///
-/// A 2xx is no consent by itself: it may be about something else, such as a sign-in page at the end of redirects.
+/// A 2xx alone is not consent, because the response may be about something else, such as a sign-in page after redirects.
 struct GatewayConsent: Sendable, Hashable {
     /// The origin of the last response.
     let origin: Origin
     let size: ByteCount?
     /// A strong validator.
     let tag: String?
-    /// Whether the response is a web page, and the file is none by its name.
+    /// Whether the response is a web page although the file, according to its name, is not.
     let isPage: Bool
 
     init(_ head: ResponseHead, at url: DownloadURL, of file: GatewayFile) {
@@ -25,10 +25,10 @@ struct GatewayConsent: Sendable, Hashable {
             && ![".html", ".htm", ".xhtml"].contains { name.utf8.hasSuffix($0) }
     }
 
-    /// Whether the response is about the bytes of a download: of its size, else with its validator, and from an origin
-    /// that has served them.
+    /// Whether the response is about the bytes of a download. It must come from an origin that has served them and have their
+    /// size or, without a size, their validator.
     ///
-    /// Bytes that everybody may have are judged by the digest alone; a size that differs is still of something else.
+    /// For public bytes only the digest counts, but a response with a different size is about something else.
     func isAbout(_ download: DownloadSnapshot, as file: GatewayFile) -> Bool {
         guard !isPage else { return false }
         let isOpen = download.request.userInfo == GatewayFile.isOpen

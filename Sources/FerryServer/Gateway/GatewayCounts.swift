@@ -2,19 +2,19 @@ import FerryCore
 import FerryMetrics
 import Synchronization
 
-/// What the gateway has done since the start, for the metrics.
+/// The counters of the gateway since its start, for the metrics.
 final class GatewayCounts: Sendable {
     /// Why a file left the cache.
     enum Eviction: String, Sendable, Hashable, CaseIterable {
-        /// The cache was larger than it may be.
+        /// The cache exceeded its maximum size.
         case size
-        /// It was not used for too long.
+        /// The file was not used for too long.
         case age
-        /// Another file needed its room on the disk.
+        /// Another file needed the space on the disk.
         case space
-        /// A user wanted it.
+        /// A user removed the file.
         case purged
-        /// It had not its digest any more.
+        /// The file no longer matched its digest.
         case damaged
     }
 
@@ -38,12 +38,12 @@ final class GatewayCounts: Sendable {
         }
     }
 
-    /// Counts a connection that was not read, or another one that has no request.
+    /// Counts a connection that was refused before a request was read.
     func refused(_ reason: String) { state.withLock { $0.refused[reason, default: 0] += 1 } }
 
     func evicted(_ reason: Eviction) { state.withLock { $0.evictions[reason, default: 0] += 1 } }
 
-    /// Takes over what the cache holds now.
+    /// Sets the current content of the cache.
     func holds(files: Int, bytes: ByteCount) { state.withLock { ($0.files, $0.bytes) = (files, bytes) } }
 
     /// - Parameters:
@@ -89,7 +89,7 @@ extension Metric {
     static let gatewayFree = gauge(
         "ferry_gateway_free_bytes", help: "Free bytes in the directory of the gateway's cache")
 
-    /// Those of the gateway, in the order of its families.
+    /// The metrics of the gateway, in the order of its families.
     static let ofGateway = [
         gatewayRequests, gatewayRefused, gatewaySent, gatewaySaved, gatewayEvictions, gatewayFiles, gatewayBytes,
         gatewayLimit, gatewayFree,

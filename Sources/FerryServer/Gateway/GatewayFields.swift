@@ -14,20 +14,21 @@ package enum GatewayFields {
         "X-PyPI-Last-Serial", "X-Repo-Commit", "X-Error-Code", "X-Error-Message", "X-Linked-Etag", "X-Linked-Size",
         "X-Total-Count", "RateLimit", "RateLimit-Policy", "Warning", "Age")
 
-    /// The fields of a client's request for the upstream; `conditional` with those that spare a client a copy it has.
+    /// Returns the fields of a client's request that are sent to the upstream; with `conditional`, including the preconditions
+    /// that avoid sending a client a copy that it already has.
     package static func forwarded(_ fields: HTTPFields, conditional: Bool) -> HTTPFields {
         var kept = pick(asked, of: fields)
         if !conditional { for name in names("If-None-Match", "If-Modified-Since") { kept[values: name] = [] } }
         return kept
     }
 
-    /// The fields of an upstream's response for the client, without those with control characters. `local` returns the
-    /// path of the gateway for a link to the next page; a link elsewhere is left out.
+    /// Returns the fields of an upstream's response that are sent to the client, except fields with control characters. `local`
+    /// returns the gateway's path for a link to the next page; links to other places are left out.
     package static func relayed(_ head: ResponseHead, local: (String) -> String? = { _ in nil }) -> HTTPFields {
         var kept = pick(answered, of: head.headers)
         guard let name = HTTPField.Name("Link"), let link = kept[name] else { return kept }
         kept[values: name] = []
-        // `<URL>; rel="next"`, alone: what registries and hubs send for their lists.
+        // Only `<URL>; rel="next"` is supported, which registries and hubs send with their lists.
         guard let end = link.utf8.firstIndex(of: UInt8(ascii: ">")), link.utf8.first == UInt8(ascii: "<"),
             link[end...].utf8.contains("next"), !link[end...].utf8.contains("<"),
             let path = local(String(link[..<end].dropFirst()))

@@ -9,26 +9,27 @@ import HTTPTypes
     import Foundation
 #endif
 
-/// A file that a client asks the gateway for.
+/// A file that a client requests from the gateway.
 struct GatewayFile: Sendable {
     var kind: GatewayKind
-    /// Where it is downloaded from.
+    /// The URL from which the file is downloaded.
     var url: DownloadURL
-    /// The digest that the protocol carries.
+    /// The digest that is known from the protocol.
     var checksum: Checksum?
-    /// What else tells versions of the file apart: its validators, without a digest.
+    /// The validators of the file, which distinguish its versions if there is no digest.
     var version = ""
     var size: ByteCount?
     /// The client's fields for the origin of ``url``.
     var headers: HTTPFields
     var allowsPrivate: Bool
-    /// Whether a complete file is fetched again: the client wants no earlier one, and no digest has judged it.
+    /// Whether a complete file is fetched again, because the client accepts no stored copy and no digest has verified it.
     var isFresh = false
-    /// The origin of the server's response to HEAD, after its redirects.
+    /// The origin of the server's response to HEAD, after redirects.
     var origin: Origin?
 
-    /// The name in the cache, equal for all requests for the same bytes from the same URL. A digest alone does not make a
-    /// name: what one server sends under it is not known to be another's file before it is complete and verified.
+    /// The name in the cache, equal for all requests for the same bytes from the same URL. The name includes the URL because
+    /// the bytes that one server sends for a digest are not known to be the file of another server until they are complete and
+    /// verified.
     var key: String {
         let text = "\(url.text)\n\(checksum.map { "\($0)" } ?? version)"
         return HexText.string(SHA256.hash(data: Array("\(kind)\n\(text)".utf8)).prefix(16))
@@ -53,23 +54,24 @@ struct GatewayFile: Sendable {
         return request
     }
 
-    /// The application data of a download that was added without secrets: the server gives its bytes to all.
+    /// The application data of a download that was added without secrets, so that its bytes are public.
     static let isOpen = ["access": "open"]
-    /// The member of the application data of other downloads with the origin that the server has named.
+    /// For other downloads, the key in the application data for the origin of the server's response to HEAD.
     static let originMember = "origin"
 
-    /// The application data of a download that goes on with the request of another client. What was begun with secrets stays
-    /// private, also if a server then gives the rest without any: it has not said so of the bytes that are here.
+    /// Returns the application data of a download that continues with the request of another client. A download that was
+    /// started with secrets stays private even if the server then sends the rest without them, because the bytes received
+    /// before may not be public.
     static func access(_ earlier: [String: String], continuedWith new: [String: String]) -> [String: String] {
         new == isOpen && earlier != isOpen ? earlier : new
     }
 
-    /// Whether the server itself vouches to each client that the URL has this digest. An index of packages names files on
-    /// any server.
+    /// Whether the server itself confirms to each client that the URL has this digest. An index of packages, in contrast, can
+    /// name files on any server.
     var isNamedByServer: Bool { kind == .hf || kind == .oci }
 
-    /// Whether the bytes of another URL's download may answer a request for this file: they are complete and verified, and
-    /// open to all or of the same server.
+    /// Whether the bytes of another URL's download may be sent for this file: they must be complete, verified, and either
+    /// public or from the same server.
     func mayBe(_ other: DownloadSnapshot) -> Bool {
         guard let checksum, other.request.checksum == checksum, case .completed(.digest) = other.status.state else {
             return false
@@ -81,7 +83,7 @@ struct GatewayFile: Sendable {
 }
 
 extension GatewayKind {
-    /// The files in the cache's directories, with the identifiers of the downloads that they can belong to.
+    /// Returns the files in the cache's directories, with the identifiers of the downloads to which they can belong.
     static func cachedFiles(in directory: String) -> [(path: String, id: String)] {
         allCases.flatMap { kind in
             let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/\(kind)")) ?? []

@@ -7,7 +7,7 @@ final class GatewayIndex: Sendable {
     private struct State {
         var byDigest: [String: Set<DownloadID>] = [:]
         var byURL: [String: Set<DownloadID>] = [:]
-        /// Whether what was listed at the start has been read.
+        /// Whether the downloads that were listed at the start have been read.
         var isComplete = false
 
         mutating func add(_ request: DownloadRequest, as id: DownloadID) {
@@ -31,7 +31,7 @@ final class GatewayIndex: Sendable {
         return state.withLock { $0.byURL[url.text] ?? [] }
     }
 
-    /// Forgets the downloads that are not to be kept.
+    /// Removes the downloads for which `isKept` returns `false`.
     func keep(_ isKept: (DownloadID) -> Bool) {
         state.withLock { state in
             state.byDigest = state.byDigest.mapValues { $0.filter(isKept) }.filter { !$0.value.isEmpty }

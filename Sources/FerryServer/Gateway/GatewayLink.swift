@@ -7,13 +7,13 @@ package import FerryCore
     import Foundation
 #endif
 
-/// A path of the gateway that stands for a file elsewhere, with its expected digest: `TAG/DIGEST/URL/NAME`.
+/// A path of the gateway that represents a file on another server, with its expected digest: `TAG/DIGEST/URL/NAME`.
 ///
-/// An index names the files, on any server. The tag proves that the gateway itself has written the link, so that no
-/// other program can make it request a URL. It does not change as long as the key exists, so that clients may keep
+/// An index names the files, which may be on any server. The tag proves that the gateway itself has created the link, so that
+/// no other program can make the gateway request a URL. The tag does not change while the key exists, so clients may store
 /// links.
 package struct GatewayLink: Sendable, Hashable {
-    /// The URL, without user info: a link is no secret.
+    /// The URL, without user info because links are not secret.
     package let url: DownloadURL
     package let checksum: Checksum?
 
@@ -22,18 +22,18 @@ package struct GatewayLink: Sendable, Hashable {
         self.checksum = checksum
     }
 
-    /// The key of the tags, from a text that only this user can read.
+    /// The key for the tags, derived from a text that only this user can read.
     package struct Key: Sendable {
         fileprivate let key: SymmetricKey
 
         package init(_ secret: String) { key = SymmetricKey(data: SHA256.hash(data: Array(secret.utf8))) }
 
-        /// A code of a text that nobody else can compute.
+        /// Returns an authentication code of a text, which nobody else can compute.
         func code(_ text: String) -> String {
             HexText.string(HMAC<SHA256>.authenticationCode(for: Array("page \(text)".utf8), using: key).prefix(16))
         }
 
-        /// Reads the key of an earlier start; makes one where there is none. Throws `disk`.
+        /// Reads the key of an earlier start, or creates one. Throws `disk`.
         static func kept(in path: String) throws(DownloadError) -> Key {
             let file = PrivateFile(path, most: 4096)
             if let text = file.read(), text.utf8.count >= 32 { return Key(text) }
@@ -44,20 +44,20 @@ package struct GatewayLink: Sendable, Hashable {
         }
     }
 
-    /// The path, with the last segment of the URL at its end: clients read the name of the file from it.
+    /// Returns the path. It ends with the last segment of the URL, from which clients read the name of the file.
     package func path(_ key: Key) -> String {
         let name = url.path.split(at: "/").last ?? "file"
         return "\(tag(key))/\(digest)/\(Self.encode(url.text))/\(name)"
     }
 
-    /// Reads a path. A name with `.metadata` at its end, which the URL's name has not, is that file beside the linked
-    /// one (PEP 658), whose digest is another. `nil` for a path that this key has not made.
+    /// Reads a path. If its name ends with `.metadata` and the URL's name does not, the path denotes the metadata file beside
+    /// the linked one (PEP 658), which has a different digest. Returns `nil` for a path that was not created with this key.
     package init?(_ path: Substring, _ key: Key) {
         let parts = path.split(at: "/", omittingEmptySubsequences: false)
         guard parts.count == 4, let text = Self.decode(parts[2]), let url = try? DownloadURL(text) else { return nil }
         let link = GatewayLink(url, try? Checksum(parsing: String(parts[1].replacing(".", by: "="))))
         guard Self.isSame(link.tag(key), parts[0]) else { return nil }
-        // Clients encode some characters of names and others not.
+        // Clients differ in which characters of names they encode.
         let name = PercentEncoding.decode((url.path.split(at: "/").last ?? "file").utf8)
         let asked = PercentEncoding.decode(parts[3].utf8)
         if asked == name {
@@ -72,7 +72,7 @@ package struct GatewayLink: Sendable, Hashable {
         }
     }
 
-    /// Without characters that clients encode in paths.
+    /// The digest, without characters that clients encode in paths.
     private var digest: String { checksum.map { "\($0.algorithm.rawValue).\($0.hex)" } ?? "-" }
 
     private func tag(_ key: Key) -> String {
@@ -80,7 +80,7 @@ package struct GatewayLink: Sendable, Hashable {
         return HexText.string(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key.key).prefix(16))
     }
 
-    /// Compares in a time that does not depend on where the texts differ.
+    /// Compares in constant time, independent of where the texts differ.
     private static func isSame(_ tag: String, _ other: Substring) -> Bool {
         tag.utf8.count == other.utf8.count && zip(tag.utf8, other.utf8).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }

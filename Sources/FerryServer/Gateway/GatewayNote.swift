@@ -4,33 +4,33 @@ import HummingbirdCore
 import NIOCore
 import Synchronization
 
-/// What becomes of one request to the gateway: noted while it is answered, and told at its end.
+/// The result of one request to the gateway: recorded while the request is processed, and reported at its end.
 final class GatewayNote: Sendable {
     enum Result: String, Sendable, Hashable, CaseIterable {
-        /// The upstream's own response.
+        /// The upstream's own response was sent.
         case passed
-        /// A file that was complete in the cache, or a page that is not asked for again.
+        /// A complete file from the cache, or a stored page, was sent without a request to the upstream.
         case hit
-        /// A file that was being fetched for another client.
+        /// The file was already being fetched for another client.
         case shared
-        /// A file that was fetched for this client.
+        /// The file was fetched for this client.
         case miss
-        /// What the cache has, while the upstream is down.
+        /// Cached content was sent because the upstream is down.
         case stale
-        /// A problem of the gateway, in place of a response.
+        /// The gateway sent a problem instead of a response.
         case refused
-        /// The response ended before its content.
+        /// The response ended before its content was complete.
         case failed
 
         /// Whether the content was not fetched for this request.
         var isSaved: Bool { self == .hit || self == .shared || self == .stale }
     }
 
-    /// A request that was answered.
+    /// A finished request.
     struct End: Sendable, Hashable {
         var kind: GatewayKind?
         var result = Result.passed
-        /// The code of the problem, of a response that was refused or failed.
+        /// The code of the problem, if the result is `refused` or `failed`.
         var reason: String?
         /// The bytes of the content that were sent.
         var bytes: ByteCount = 0
@@ -41,7 +41,7 @@ final class GatewayNote: Sendable {
 
     func isHit() { state.withLock { $0.result = .hit } }
 
-    /// What is sent while the upstream is down is a hit too, but counts as this.
+    /// Marks the result as `stale`. Otherwise, content that is sent while the upstream is down would count as a hit.
     func isStale() { state.withLock { $0.result = .stale } }
 
     func reads(_ origin: GatewayCache.Holding.Origin) {
@@ -66,7 +66,7 @@ final class GatewayNote: Sendable {
 
     private func sent(_ bytes: Int) { state.withLock { $0.bytes = $0.bytes.adding(ByteCount(bytes)) } }
 
-    /// The response with a body that calls back when it has ended, well or not; without a body at once.
+    /// Returns the response with a body that calls `ended` when it ends, successfully or not; for an empty body, immediately.
     func following(_ response: Response, _ ended: @escaping @Sendable (End) async -> Void) async -> Response {
         let body = response.body
         guard body.contentLength != 0 else {

@@ -10,10 +10,10 @@ import Synchronization
     import Foundation
 #endif
 
-/// The last page that an upstream has sent for each request, for the time when it is down.
+/// The last page that an upstream has sent for each request, used while the upstream is down.
 ///
-/// A page is kept for its URL, the types that the client accepts, and the client's credentials, of which only a keyed
-/// digest is kept: nobody gets what was sent to others.
+/// A page is stored under its URL, the types that the client accepts, and a keyed digest of the client's credentials, so that
+/// no client receives content that was sent to others.
 struct GatewayPages: Sendable {
     struct Page: Sendable {
         var head: ResponseHead
@@ -23,30 +23,30 @@ struct GatewayPages: Sendable {
         var share: GatewayResponder.Holder
     }
 
-    /// There is no room for a page that was kept.
+    /// The error if the budget has no room for a stored page.
     struct NoRoom: Error {}
 
     private struct Record: Codable {
         var url: String
         var fields: [[String]]
         var storedAt: Double
-        /// The status of a head that was kept without content; `nil` of a page.
+        /// The status of a head that is stored without content; `nil` for a page.
         var status: Int?
     }
 
-    /// The maximum size of a page that is kept.
+    /// The maximum size of a stored page.
     static let mostBytes = 16 << 20
     private static let kept = [
         "Content-Type", "ETag", "Last-Modified", "Link", "Docker-Content-Digest", "Docker-Distribution-Api-Version",
         "X-PyPI-Last-Serial", "X-Repo-Commit", "X-Total-Count", "OCI-Subject", "OCI-Filters-Applied",
     ]
 
-    /// Those of the head of a hub's file.
+    /// The stored fields of the head of a hub's file.
     private static let keptOfFiles = kept + ["X-Linked-Etag", "X-Linked-Size", "Content-Length"]
 
     let directory: String
     private let key: GatewayLink.Key
-    /// The tags of pages that were written since the start: an unchanged one is not written again.
+    /// The tags of pages that were written since the start, so that unchanged pages are not written again.
     private let tags = Tags()
 
     private final class Tags: Sendable {
@@ -61,14 +61,14 @@ struct GatewayPages: Sendable {
         try PrivateFile.makeDirectory(directory)
     }
 
-    /// The name of a page, or of the head of a file.
+    /// Returns the name of a page, or of the head of a file.
     func name(_ url: DownloadURL, _ fields: HTTPFields, isHead: Bool = false) -> String {
         var parts = isHead ? ["HEAD", url.text] : [url.text]
         for name in [HTTPField.Name.accept, .authorization, .cookie] { parts += fields[values: name] + [""] }
         return key.code(parts.joined(separator: "\n"))
     }
 
-    /// Keeps a page, unless its server forbids that. Failure is no error: the page was sent.
+    /// Stores a page, unless its server forbids that. A failure is ignored, because the page has been sent.
     func keep(_ name: String, _ answer: GatewayAnswer, _ bytes: ByteBuffer, at date: Date) async {
         guard case .upstream = answer.body, answer.head.status == 200, bytes.readableBytes <= Self.mostBytes,
             answer.head.single(.cacheControl)?.lowercased().utf8.contains("no-store") != true
@@ -76,7 +76,7 @@ struct GatewayPages: Sendable {
         await write(name, answer, nil, Self.kept, bytes, tag: answer.head.single(.eTag), at: date)
     }
 
-    /// Keeps the head that describes a file. Failure is no error.
+    /// Stores the head that describes a file. A failure is ignored.
     func keepHead(_ name: String, _ answer: GatewayAnswer, tag: String, at date: Date) async {
         guard case .upstream = answer.body else { return }
         await write(name, answer, answer.head.status, Self.keptOfFiles, ByteBuffer(), tag: tag, at: date)
@@ -87,7 +87,7 @@ struct GatewayPages: Sendable {
         at date: Date
     ) async {
         if let tag, tags[name] == tag {
-            // Its age counts from its last use; one that has been removed is written again.
+            // The age counts from the last use. A head that has been removed is written again.
             let path = "\(directory)/\(name)"
             let isThere = await onFileThread {
                 (try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)) != nil
@@ -107,9 +107,9 @@ struct GatewayPages: Sendable {
         if isWritten, let tag { tags.wrote(tag, of: name) }
     }
 
-    /// The page that was kept; `nil` if there is none.
+    /// Returns the stored page; `nil` if there is none.
     ///
-    /// - Parameter share: Where its bytes are taken from, before they are read.
+    /// - Parameter share: The share of the budget to which the bytes are charged before they are read.
     func page(
         _ name: String, isStale: Bool, at date: Date, _ share: consuming BodyBudget.Share
     ) async throws(NoRoom) -> Page? {
@@ -119,7 +119,7 @@ struct GatewayPages: Sendable {
         guard share.take(Int(size)) else { throw NoRoom() }
         let holder = GatewayResponder.Holder(share: share)
         let data = await onFileThread { () -> Data? in
-            // Another page may have the name by now.
+            // The file may have been replaced by another page meanwhile.
             guard FileFacts(path)?.size == size else { return nil }
             return FileManager.default.contents(atPath: path)
         }
@@ -141,7 +141,7 @@ struct GatewayPages: Sendable {
             head: ResponseHead(status: record.status ?? 200, headers: fields), url: url, bytes: bytes, share: holder)
     }
 
-    /// Removes pages that were written before `date`, and the oldest beyond `most` bytes. Blocks.
+    /// Removes pages that were written before `date`, and the oldest pages until the rest has at most `most` bytes. Blocks.
     func sweep(before date: Date, most: ByteCount) {
         let files = FileManager.default
         let all = ((try? files.contentsOfDirectory(atPath: directory)) ?? []).compactMap {
@@ -156,7 +156,7 @@ struct GatewayPages: Sendable {
     }
 }
 
-/// The bytes of a kept page, handed out once.
+/// The bytes of a stored page, returned only once.
 final class KeptBytes: Sendable {
     private let bytes: Mutex<ByteBuffer?>
     private let share: GatewayResponder.Holder
@@ -174,8 +174,8 @@ final class KeptBytes: Sendable {
     }
 }
 
-/// A copy of a page that is passed on, with its share of the budget: as long as the page is small, there is room, and its time
-/// has not passed.
+/// A copy of a page that is being passed on, with its share of the budget. The copy is dropped if the page is too large, the
+/// budget has no room, or the time limit has passed.
 struct PageCopy: ~Copyable {
     private var share: BodyBudget.Share
     private let until: Duration
@@ -187,7 +187,7 @@ struct PageCopy: ~Copyable {
         self.share = share
     }
 
-    /// The bytes so far; `nil` if there is no copy of them.
+    /// The bytes so far; `nil` if there is no copy.
     var bytes: ByteBuffer? { isWanted ? copied : nil }
 
     mutating func add(_ piece: ByteBuffer, at now: Duration) {
@@ -198,7 +198,7 @@ struct PageCopy: ~Copyable {
         copied.writeImmutableBuffer(piece)
     }
 
-    /// Gives the memory back.
+    /// Releases the memory.
     mutating func end() {
         (isWanted, copied) = (false, ByteBuffer())
         share.giveBack()

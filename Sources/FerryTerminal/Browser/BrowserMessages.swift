@@ -22,7 +22,7 @@ package struct BrowserMessage: ClientBody {
         case pause, resume
         /// Opens the directory of a completed download.
         case open
-        /// The address of the page, signed in.
+        /// Requests a sign-in address of the page.
         case page
     }
 
@@ -162,7 +162,7 @@ package struct BrowserAnswer: Encodable, Sendable {
     package var downloads: [BrowserItem]?
     /// The statistics of all downloads; `nil` if no daemon is running.
     package var statistics: StatisticsBody?
-    /// The address of the page, signed in.
+    /// The sign-in address of the page.
     package var url: String?
 
     package init(number: Int? = nil) { self.number = number }
