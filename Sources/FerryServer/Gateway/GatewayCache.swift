@@ -25,7 +25,7 @@ final class GatewayCache: Sendable {
     let directory: String
     let size: ByteCount
     let age: Duration
-    /// How long a file with a wrong digest is not fetched again.
+    /// The time during which a file with a wrong digest is not fetched again.
     let wrongTime: Duration
     /// Returns the free bytes of a directory, and how many of them must remain.
     let space: GatewaySpace

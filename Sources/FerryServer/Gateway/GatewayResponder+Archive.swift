@@ -4,10 +4,10 @@ import FerryCore
 import HTTPTypes
 import HummingbirdCore
 
-/// Archives of Debian packages, which are named in the sources of apt, or for which the gateway is its proxy.
+/// Archives of Debian packages. The sources of apt name the gateway's URL, or apt uses the gateway as its proxy.
 extension GatewayResponder {
-    /// Indexes pass through. Packages are downloads: compared with the digest that an index has named, else told apart by
-    /// their validators. Indexes under a digest are compared with it.
+    /// Indexes are passed through. Packages are downloaded, and verified by the digest from an index; without one, their
+    /// versions are distinguished by validators. An index whose URL contains a digest is downloaded and verified by it.
     func archive(_ rest: Substring, _ visit: Visit) async throws -> Response {
         guard let url = visit.upstream.url(archived: rest) else { throw Problem(.noSuchPath) }
         let parts = url.path.split(at: "/")
@@ -24,7 +24,8 @@ extension GatewayResponder {
             checksum = try? Checksum(parsing: "sha256:\(name)")
         } else {
             checksum = await digests.digest(of: url)
-            // The way out for a file that its archive has replaced, whose new index has not passed.
+            // The archive may have replaced the file without the gateway having seen the new index. A request for a fresh copy
+            // is therefore passed through.
             if checksum != nil, visit.wantsFresh { return try await pass(visit, url, prefix: "") }
         }
         var file = GatewayFile(
@@ -33,8 +34,8 @@ extension GatewayResponder {
         return try await blob(&file, visit, prefix: "")
     }
 
-    /// Reads the digests that a complete file has, if it is an index. Called before the last bytes of it are sent, so that
-    /// a client that then asks for packages finds them.
+    /// Reads the digests in a complete file, if it is an index. Called before the last bytes of the file are sent, so that the
+    /// digests are available when the client then requests packages.
     func verified(_ file: GatewayFile, _ download: Download) {
         guard file.kind == .apt, let checksum = file.checksum, let path = download.snapshot.finished?.path else {
             return

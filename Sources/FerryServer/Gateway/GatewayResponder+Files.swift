@@ -6,10 +6,10 @@ import HummingbirdCore
 import NIOCore
 
 extension GatewayResponder {
-    /// Serves a file while it is downloaded: whole, or the range that the client asks for.
+    /// Serves a file, or the range that the client requests, while it is being downloaded.
     ///
     /// - Parameter fields: The fields of the response, with its `ETag`.
-    /// - Parameter match: Another download whose bytes are those of the file.
+    /// - Parameter match: Another download with the bytes of the file.
     func serve(
         _ visit: Visit, _ file: GatewayFile, _ match: Download?, _ fields: HTTPFields
     ) async throws -> Response {
@@ -25,18 +25,18 @@ extension GatewayResponder {
         }
         let holding = try await cache.download(file, match, seat)
         visit.note.reads(holding.origin)
-        // While the file is fetched, the connection is watched: a client that has gone ends its reader, also one that
-        // waits.
+        // The connection is watched while the file is being fetched, so that the reader of a disconnected client ends even if
+        // it is waiting.
         var watched: Request?
         if case .completed = holding.download.status.state {
         } else {
             fields[.connection] = "close"
             watched = visit.http
         }
-        // Before the head of the response, so that a failure is not a broken body.
+        // Determined before the head of the response is sent, so that a failure does not truncate a body.
         let size: Int64?
         do {
-            // A client that has gone gives its place back also while the server is silent.
+            // A client that disconnects releases its seat even while the server sends nothing.
             size = try await ClientWatch.run(visit.channel) { [self] in
                 let size = try await described(holding, visit, file)
                 return Size(bytes: size)
@@ -51,12 +51,13 @@ extension GatewayResponder {
             fields[.contentLength] = String(size)
             return Response(status: .ok, headers: fields)
         }
-        // apt knows files by their date.
+        // apt identifies a version of a file by its date.
         let isOther =
             visit.http.headers[.ifRange].map { asked in
                 ![fields[.eTag], fields[.lastModified]].contains { $0?.hasSameBytes(as: asked) == true }
             } ?? false
-        // What apt has of a file whose digest was wrong may be wrong, and it does not tell by which bytes it goes on.
+        // If the digest of the file was wrong, the bytes that apt has may be wrong, and apt's request does not show from which
+        // bytes it resumes.
         let isDoubtful = file.kind == .apt && cache.wasWrong(holding.download.id)
         switch RangeField(isOther || isDoubtful ? nil : visit.http.headers[.range], length: size) {
         case .whole:
@@ -74,8 +75,8 @@ extension GatewayResponder {
         }
     }
 
-    /// The size of a file, once it is known. While the first bytes wait for a retry, the server is asked what it says: an
-    /// error is the client's response, and the download goes on by itself.
+    /// Returns the size of a file once it is known. While the download waits for a retry before its first bytes, sends a
+    /// request to the server. An error response is passed to the client, and the download continues independently.
     private func described(
         _ holding: GatewayCache.Holding, _ visit: Visit, _ file: GatewayFile
     ) async throws -> Int64? {
@@ -106,7 +107,7 @@ extension GatewayResponder {
 
     private struct Size: Sendable { let bytes: Int64? }
 
-    /// The body of a response: a range, or with `nil` the whole file.
+    /// Returns the body of a response: a range; `nil` for the whole file.
     private func body(
         _ holding: GatewayCache.Holding, _ file: GatewayFile, _ range: Range<Int64>?, size: Int64?,
         watching request: Request?
@@ -124,7 +125,7 @@ extension GatewayResponder {
         }
     }
 
-    /// Writes a range. What has the end of the file is written when the download has ended well.
+    /// Writes a range. The part with the end of the file is written only after the download has been completed.
     ///
     /// Concurrent, as `ResponseBodyWriter` is.
     @concurrent private func write(
@@ -133,7 +134,7 @@ extension GatewayResponder {
     ) async throws {
         let content = holding.download.content
         var parts = [range]
-        // Of an index the end of a whole file is a part too.
+        // For an index, the end of the whole file is a separate part too.
         let isRead = file.kind == .apt && file.checksum != nil
         if let size, size > 0, let range = range ?? (isRead ? 0..<size : nil), range.upperBound == size {
             let end = max(range.lowerBound, range.upperBound - Self.heldBack)
@@ -149,6 +150,6 @@ extension GatewayResponder {
         }
     }
 
-    /// The end of a range that is held back until the file has been compared with its digest.
+    /// The size of the end of a range that is held back until the file has been verified.
     private static let heldBack: Int64 = 64 << 10
 }

@@ -15,10 +15,10 @@ import Logging
 extension GatewayResponder {
     private static let prefix = "/gw/hf/"
 
-    /// Files of repositories are downloads; the hub's API passes through.
+    /// Files of repositories are downloaded; the hub's API is passed through.
     func hub(_ rest: Substring, _ visit: Visit) async throws -> Response {
         let url = try visit.url(rest)
-        // The one question of clients that has content.
+        // The only request of clients that has content.
         let route = HubRoute(rest)
         guard visit.http.method != .post || route == .pathsInfo else {
             throw Problem(.methodNotAllowed, "The gateway is for reading.")
@@ -28,7 +28,7 @@ extension GatewayResponder {
         }
         guard let path = HubPath(rest) else { return try await pass(visit, url, prefix: Self.prefix) }
         let (answer, isStale) = try await described(visit, url)
-        // Not the hub's own response, as of a sign-in page elsewhere.
+        // The response is not the hub's own, for example that of a sign-in page on another server.
         // allow(origin): whose response it is; carries no secret.
         guard answer.url.origin == visit.upstream.base.origin else {
             return try await pass(visit, url, prefix: Self.prefix)
@@ -43,7 +43,8 @@ extension GatewayResponder {
             kind: .hf, url: try found.commit.flatMap { path.text(at: $0) }.map { try visit.url(Substring($0)) } ?? url,
             checksum: found.checksum, version: found.entityTag, size: found.size,
             headers: visit.fields(for: visit.upstream.base), allowsPrivate: visit.allowsPrivate)
-        // A sign-in page in place of a file has a tag too. The fields of a redirect are of its own body.
+        // A sign-in page in place of a file has an entity tag too. A redirect's fields such as the content type describe its
+        // own body.
         let isStored = HubFile.isStored(answer.head)
         guard isStored || !GatewayConsent(answer.head, at: answer.url, of: file).isPage else {
             return try await pass(visit, url, prefix: Self.prefix)
@@ -53,7 +54,7 @@ extension GatewayResponder {
         if isStored { fields[.contentType] = nil }
         let match = try await cache.match(file)
         if isStale {
-            // Nothing is fetched for it.
+            // Nothing is fetched on the basis of a stored head.
             guard let match, case .completed = match.status.state, await cache.isReadable(match) else {
                 throw Self.isDown
             }
@@ -66,7 +67,7 @@ extension GatewayResponder {
         return try await serve(visit, file, match, fields)
     }
 
-    /// The head of a file: the hub's own, or while it is down the last one for the same credentials.
+    /// Returns the head of a file from the hub; while the hub is down, the last one for the same credentials.
     private func described(
         _ visit: Visit, _ url: DownloadURL
     ) async throws -> (answer: GatewayAnswer, isStale: Bool) {
@@ -91,7 +92,7 @@ extension GatewayResponder {
         status: 502, code: "network", title: "Upstream unavailable",
         detail: "The upstream is down, and the file is not in the cache.")
 
-    /// A list of files, without the names by which clients would fetch their parts from elsewhere.
+    /// Returns a list of files, without the hashes with which clients would fetch parts of the files from other servers.
     private func listing(_ visit: Visit, _ url: DownloadURL) async throws -> Response {
         let answer = try await answer(visit, url)
         guard visit.http.method != .head, answer.head.status == 200 else {
@@ -108,8 +109,8 @@ extension GatewayResponder {
         return response
     }
 
-    /// Asks for a file's head. The hub answers with a redirect, whose fields describe the file, or redirects to the
-    /// same file elsewhere on it, after it was renamed.
+    /// Requests a file's head. The hub responds with a redirect whose fields describe the file or, if the repository was
+    /// renamed, with a redirect to the new URL of the file on the hub.
     private func ask(_ visit: Visit, _ url: DownloadURL) async throws(DownloadError) -> GatewayAnswer {
         var url = url
         for _ in 0..<5 {

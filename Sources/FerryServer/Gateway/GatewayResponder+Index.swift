@@ -15,7 +15,7 @@ import NIOCore
 extension GatewayResponder {
     private static let prefix = "/gw/pypi/simple/"
 
-    /// A page passes through with its links replaced; what is no page as it is.
+    /// Passes a page through with its links replaced. Other responses are passed through unchanged.
     func index(_ rest: Substring, _ visit: Visit) async throws -> Response {
         let url = try visit.url(rest)
         guard visit.http.method == .get else { return try await pass(visit, url, prefix: Self.prefix) }
@@ -28,7 +28,7 @@ extension GatewayResponder {
         let (bytes, share) = try await page(answer, visit)
         await keep(visit, url, answer, bytes)
         let (upstream, key) = (visit.upstream, key)
-        // A link becomes longer by its digest, its code and the whole URL.
+        // A replaced link is longer by its digest, its code and the whole URL.
         let most = min(Self.mostPageBytes, 16 * bytes.readableBytes + 65_536)
         let room = try self.share(most, visit)
         let index = IndexPage(answer.url, most: most) { target, checksum in
@@ -36,7 +36,7 @@ extension GatewayResponder {
             return GatewayRoute.links + GatewayLink(target, checksum).path(key)
         }
         var fields = GatewayFields.relayed(answer.head)
-        // Another text than the upstream's, but the same for the same text of it.
+        // The text differs from the upstream's, but is always the same for the same upstream text, so the tag becomes weak.
         if let tag = fields[.eTag], !tag.utf8.hasPrefix("W/") { fields[.eTag] = "W/" + tag }
         let text: Data
         do {
@@ -52,7 +52,7 @@ extension GatewayResponder {
         return try made(text, fields, visit)
     }
 
-    /// The value of a page in JSON, with the share of the budget for its values.
+    /// Returns the value of a JSON page, with the share of the budget for its values.
     func json(_ bytes: ByteBuffer, _ visit: Visit) throws(Problem) -> (JSONValue, Holder) {
         let data = Data(bytes.readableBytesView)
         guard let count = JSONStructure.count(data, upTo: Self.mostValues) else {
@@ -68,12 +68,12 @@ extension GatewayResponder {
         return (value, share)
     }
 
-    /// The maximum number of values of a page: of a hundred thousand files about.
+    /// The maximum number of values of a page, enough for about a hundred thousand files.
     private static let mostValues = 1 << 20
-    /// What a value takes in memory, about: measured with short members of objects.
+    /// The approximate memory for a value, measured with short members of objects.
     private static let bytesPerValue = 128
 
-    /// A file that a page has named; its metadata (PEP 658) passes through.
+    /// Serves a file that a page has linked. Its metadata (PEP 658) is passed through.
     func link(_ path: Substring, _ visit: Visit) async throws -> Response {
         guard let link = GatewayLink(path, key) else {
             throw Problem(.noSuchPath, "This gateway has not written the link. Ask its index again.")
@@ -108,7 +108,7 @@ extension GatewayResponder {
                 if file.checksum == nil {
                     file.isFresh = visit.http.method == .get && visit.wantsFresh
                     let version = [tag, answer.head.single(.lastModified)].compactMap(\.self).joined(separator: " ")
-                    // Nothing would tell that the file has changed.
+                    // Without a version, a change of the file could not be detected.
                     guard !version.isEmpty else { return try await pass(visit, file.url, prefix: prefix) }
                     file.version = "\(version) \(file.size.map { "\($0)" } ?? "")"
                 }
@@ -116,7 +116,7 @@ extension GatewayResponder {
         } catch let refusal as Refusal {
             return relay(refusal.answer, visit, prefix: prefix, isHead: true)
         }
-        // One tag for the same bytes, from any server.
+        // The same bytes have the same tag, whatever server they come from.
         if let checksum = file.checksum { fields[.eTag] = "\"\(checksum.hex)\"" }
         return try await serve(visit, file, match, fields)
     }

@@ -13,15 +13,15 @@ import NIOCore
     import Foundation
 #endif
 
-/// Pages: what passes through, is kept for the time when an upstream is down, or is rewritten in memory.
+/// Pages: responses that are passed through, stored for the time when an upstream is down, or rewritten in memory.
 extension GatewayResponder {
-    /// Sends a request on as it is. While the upstream is down, the answer is the last one to the same question; a page whose
-    /// URL is a digest, and that everybody may have, is not asked for again.
+    /// Forwards a request unchanged. While the upstream is down, returns its last response to the same request. A stored public
+    /// page whose URL contains its digest is returned without a request.
     func answer(_ visit: Visit, _ url: DownloadURL) async throws -> GatewayAnswer {
         guard visit.http.method != .post else { return try await send(visit, url) }
         let name = pages.name(url, visit.fields(for: url))
         if !visit.hasSecrets, let digest = Self.digest(in: url),
-            // Without room it passes through.
+            // If the budget has no room for the stored page, the request is forwarded.
             let page = try? await pages.page(name, isStale: false, at: Date(), budget.share(for: visit.claimant)),
             Self.has(page.bytes, digest)
         {
@@ -52,13 +52,13 @@ extension GatewayResponder {
         return page
     }
 
-    /// Keeps what was sent for a request, for the time when the upstream is down.
+    /// Stores the response to a request for the time when the upstream is down.
     func keep(_ visit: Visit, _ url: DownloadURL, _ answer: GatewayAnswer, _ bytes: ByteBuffer) async {
         guard visit.http.method == .get, Self.digest(in: url).map({ Self.has(bytes, $0) }) ?? true else { return }
         await pages.keep(pages.name(url, visit.fields(for: url)), answer, bytes, at: Date())
     }
 
-    /// The digest of what a URL of a registry has, if it ends with one: that never changes.
+    /// Returns the digest at the end of a registry's URL, if there is one. The content of such a URL never changes.
     private static func digest(in url: DownloadURL) -> Checksum? {
         guard url.query == nil, let text = url.path.split(at: "/").last, text.utf8.hasPrefix("sha256:") else {
             return nil
@@ -66,18 +66,18 @@ extension GatewayResponder {
         return try? Checksum(parsing: String(text))
     }
 
-    /// Whether the bytes have the digest. Wrong ones pass, as clients compare them too, but are not kept.
+    /// Whether the bytes have the digest. Wrong bytes are passed on, because clients verify them too, but are not stored.
     private static func has(_ bytes: ByteBuffer, _ digest: Checksum) -> Bool {
         var hash = SHA256()
         bytes.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
         return digest.algorithm == .sha256 && hash.finalize().elementsEqual(digest.bytes)
     }
 
-    /// The bytes that pages hold now.
+    /// The bytes of memory that pages hold now.
     var pageBytes: Int { budget.bytes }
 
-    /// The content of a response, for a page that is rewritten, with its share of the budget. Ends with the client's
-    /// connection, and when the upstream sends nothing for too long.
+    /// Returns the content of a response that is to be rewritten, with its share of the budget. Throws if the client
+    /// disconnects, or if the upstream sends nothing for too long.
     func page(_ answer: GatewayAnswer, _ visit: Visit) async throws -> (bytes: ByteBuffer, share: Holder) {
         do {
             return try await ClientWatch.run(visit.channel) { [self] in
@@ -103,7 +103,7 @@ extension GatewayResponder {
         return (whole, Holder(share: share))
     }
 
-    /// The next bytes of a page. Throws a problem if none come in time.
+    /// Returns the next bytes of a page. Throws a problem if none are received in time.
     static func next(_ body: GatewayAnswer.Body, within time: Duration) async throws -> ByteBuffer? {
         try await withThrowingTaskGroup(of: ByteBuffer?.self) { group in
             group.addTask {
@@ -120,14 +120,15 @@ extension GatewayResponder {
         }
     }
 
-    /// A share of the budget for what is made of a page. Throws if others have taken it.
+    /// Returns a share of the budget for the values and text made from a page. Throws if the budget is exhausted.
     func share(_ bytes: Int, _ visit: Visit) throws(Problem) -> Holder {
         var share = budget.share(for: visit.claimant)
         guard share.take(bytes) else { throw Self.busy }
         return Holder(share: share)
     }
 
-    /// A page as a response; the share of the budget is returned when it was sent, or the client has gone.
+    /// Returns a page as a response. Its share of the budget is released when the page has been sent or the client has
+    /// disconnected.
     func made(_ bytes: Data, _ fields: HTTPFields, _ visit: Visit) throws(Problem) -> Response {
         let share = try share(bytes.count, visit)
         return Response(
@@ -148,7 +149,7 @@ extension GatewayResponder {
             "A page of the upstream is larger than \(mostPageBytes >> 20) MiB, or would be when its links are replaced."
     )
 
-    /// Keeps a share while a page is in use.
+    /// Holds a share while a page is in use.
     final class Holder: Sendable {
         private let share: BodyBudget.Share
         init(share: consuming BodyBudget.Share) { self.share = share }

@@ -5,7 +5,7 @@ import HummingbirdCore
 
 /// The registry of container images (OCI Distribution), for pulling.
 extension GatewayResponder {
-    /// Blobs are downloads with their digest; all else passes through.
+    /// Blobs are downloaded and verified by their digests; everything else is passed through.
     func registry(_ rest: Substring, _ visit: Visit) async throws -> Response {
         let url = try visit.url(rest)
         let parts = rest.split(at: "?", maxSplits: 1).first?.split(at: "/") ?? []

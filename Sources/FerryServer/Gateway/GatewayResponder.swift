@@ -15,22 +15,22 @@ import Synchronization
     import Foundation
 #endif
 
-/// Answers the requests to the gateway: what its upstreams say passes through, files are downloads in the
+/// Responds to the requests to the gateway. Other responses of its upstreams are passed through; files are downloads in the
 /// ``GatewayCache``.
 ///
-/// - The upstream decides about each client: cached bytes are handed out only after it has said yes to a client's own
-///   credentials, for what is in the cache (``GatewayConsent``), unless it gives them without any. What it says yes to
-///   passes through otherwise.
-/// - Credentials are sent to the upstream's origin alone.
-/// - The last piece of a file leaves when its digest has been compared, so that wrong bytes never look complete.
+/// - The upstream decides about each client. Cached bytes that are not public are sent only after the upstream has accepted the
+///   client's own credentials for exactly these bytes (``GatewayConsent``). If its response is about other content, the request
+///   is passed through.
+/// - Credentials are sent only to the upstream's origin.
+/// - The last piece of a file is sent only after its digest has been verified, so that wrong bytes never look complete.
 final class GatewayResponder: Door {
-    /// The name under which connections of the gateway's clients are known.
+    /// The name that identifies connections of the gateway's clients.
     static let tokenName = "gateway"
     /// The maximum size of an index page, which is rewritten in memory.
     static let mostPageBytes = 64 << 20
     /// The maximum size of the content of a request.
     static let mostBytes = 1 << 20
-    /// The time for which the upstream's consent to a client's credentials counts.
+    /// The time for which the upstream's consent to a client's credentials is valid.
     private static let consentTime: Duration = .seconds(300)
 
     let name = "gateway"
@@ -43,9 +43,9 @@ final class GatewayResponder: Door {
     /// The users whose programs may use the gateway.
     let users: AdmittedUsers
     private let upstreams: [GatewayUpstream]
-    /// Apart from those of the page, which other users must not evict.
+    /// The connections, separate from the page's connections, which other users must not evict.
     let connections: ConnectionTable
-    /// For the pages that are held at a time, beside those that were sent.
+    /// The budget for the memory of all pages and of texts made from them.
     let budget: BodyBudget
     let limits: RequestLimits
     let pages: GatewayPages
@@ -58,7 +58,7 @@ final class GatewayResponder: Door {
     private let strangers = Mutex(RefusedUsers())
     private let salt = SymmetricKey(size: .bits256)
     private let consents = Mutex(RecentValues<Data, (consent: GatewayConsent, until: Duration)>(capacity: 1000))
-    /// Whether the host of an upstream has a private address, once its name was resolved.
+    /// Whether the host of an upstream has a private address, as soon as its name has been resolved.
     private let privacy = Mutex<[String: Bool]>([:])
 
     init(
@@ -109,7 +109,7 @@ final class GatewayResponder: Door {
         return counts.families(size: cache.size, free: free)
     }
 
-    /// What a program of a user who may not use the gateway is told. The log has it too.
+    /// Returns the problem for a program of a user who may not use the gateway, and logs it.
     @Sendable private func refusal(of peer: LoopbackPeer) -> Problem? {
         guard case .user(let number) = peer else { return nil }
         let name = SystemAccounts().name(of: number) ?? "\(number)"
@@ -155,7 +155,7 @@ final class GatewayResponder: Door {
         }
     }
 
-    /// Writes the line of a request: at the level of ordinary lines with the option, else with the others of `-v`.
+    /// Logs a request: at the level `info` if the setting is on, otherwise at the level that `-v` shows.
     private func log(
         _ request: Request, _ target: Substring, _ channel: any Channel, _ status: Int, _ end: GatewayNote.End
     ) async {
@@ -207,26 +207,26 @@ final class GatewayResponder: Door {
         /// The client's connection.
         let channel: any Channel
         let upstream: GatewayUpstream
-        /// Whether the upstream is on this machine or its network, so that what it names may be there too.
+        /// Whether the upstream is on this machine or its network, so that its links may lead there too.
         let allowsPrivate: Bool
-        /// Whose request it is.
+        /// The user to whom the request belongs.
         let claimant: Portions.Claimant
-        /// Where is noted what becomes of it.
+        /// The record of the request's result.
         let note: GatewayNote
 
-        /// Whether the client wants what the upstream has now.
+        /// Whether the client requests the upstream's current version.
         var wantsFresh: Bool { http.headers[.cacheControl]?.lowercased().utf8.contains("no-cache") == true }
 
         /// Whether the client has sent credentials.
         var hasSecrets: Bool { http.headers[.authorization] != nil || http.headers[.cookie] != nil }
 
-        /// The URL of a path below the upstream. Throws for one that is not below.
+        /// Returns the URL of a path below the upstream. Throws if the path leads elsewhere.
         func url(_ rest: Substring) throws(Problem) -> DownloadURL {
             guard let url = upstream.url(rest) else { throw Problem(.badRequest, "The path is not of this gateway.") }
             return url
         }
 
-        /// The client's fields for a request to `url`: the secret ones are for the upstream's origin alone.
+        /// Returns the client's fields for a request to `url`. Secret fields are included only for the upstream's origin.
         func fields(for url: DownloadURL, conditional: Bool = false) -> HTTPFields {
             let fields = GatewayFields.forwarded(http.headers, conditional: conditional)
             let home = upstream.base.origin
@@ -243,7 +243,7 @@ final class GatewayResponder: Door {
 
     // MARK: Upstream
 
-    /// Sends a client's request on to `url`; its secrets only if that is the upstream's origin.
+    /// Forwards a client's request to `url`, with its secrets only if this is the upstream's origin.
     func exchange(
         _ visit: Visit, _ method: HTTPRequest.Method, _ url: DownloadURL, conditional: Bool = false,
         follows: Bool = true, own: HTTPFields = HTTPFields(), content: ByteBuffer? = nil
@@ -258,9 +258,9 @@ final class GatewayResponder: Door {
         return GatewayAnswer(try await manager.exchange(request))
     }
 
-    /// Passes a request through, whatever the upstream says. `prefix` is the path of the gateway for the upstream.
+    /// Passes a request and any response of the upstream through. `prefix` is the path of the gateway for the upstream.
     ///
-    /// - Parameter whole: Called with the whole content of a good response before its end is sent, as in ``relay``.
+    /// - Parameter whole: Called with the whole content of a successful response before its end is sent, as in ``relay``.
     func pass(
         _ visit: Visit, _ url: DownloadURL, prefix: String, whole: (@Sendable (ByteBuffer?) -> Void)? = nil
     ) async throws -> Response {
@@ -271,7 +271,7 @@ final class GatewayResponder: Door {
         }
     }
 
-    /// Sends a request on as it is.
+    /// Forwards a request unchanged.
     func send(_ visit: Visit, _ url: DownloadURL) async throws -> GatewayAnswer {
         var own = HTTPFields()
         var content: ByteBuffer?
@@ -284,11 +284,11 @@ final class GatewayResponder: Door {
         return try await exchange(visit, visit.http.method, url, conditional: true, own: own, content: content)
     }
 
-    /// The response of an upstream as one of the gateway.
+    /// Returns the response of an upstream as a response of the gateway.
     ///
-    /// - Parameter isHead: Whether it answers HEAD, so that there is no content, whatever its fields say.
-    /// - Parameter sent: Called with the whole content of a small one, before its last bytes are sent; with `nil` if it was
-    ///   larger, took long, or there was no room for a copy.
+    /// - Parameter isHead: Whether it is the response to a HEAD request, which has no content whatever its fields state.
+    /// - Parameter sent: Called with the whole content of a small response before its last bytes are sent; with `nil` if the
+    ///   content was too large or too slow, or if there was no room for a copy.
     func relay(
         _ answer: GatewayAnswer, _ visit: Visit, prefix: String, isHead: Bool = false,
         sent: (@Sendable (ByteBuffer?) async -> Void)? = nil
@@ -325,26 +325,26 @@ final class GatewayResponder: Door {
 
     // MARK: Consent
 
-    /// What an upstream says about a client and a file.
+    /// The decision of an upstream about a client and a file.
     enum Verdict {
-        /// The bytes are everybody's; nothing was asked.
+        /// The bytes are public; no request was sent.
         case open
-        /// Yes, a moment ago or in this response to HEAD.
+        /// The upstream has consented, either recently or in this response to HEAD.
         case given(GatewayConsent, GatewayAnswer?)
-        /// The server is down. What it gave to everybody, or to this client, is in the cache.
+        /// The server is down, and the cache has the file for everybody or for this client.
         case stale(Download)
-        /// A response about something else than what is in the cache: a request passes through.
+        /// The response is about something other than the content of the cache, so the request is passed through.
         case other
     }
 
-    /// Asks the upstream whether this client may have a file.
+    /// Determines, if necessary with a request to the upstream, whether this client may receive a file.
     ///
-    /// - Parameter match: The download whose bytes are to be handed out.
+    /// - Parameter match: The download whose bytes are to be sent.
     ///
     /// Throws the upstream's refusal as a response for the client.
     func consent(_ visit: Visit, to file: GatewayFile, _ match: Download?) async throws -> Verdict {
         if file.checksum != nil {
-            // apt goes on by the date of a file, which is known of a complete one, or by asking.
+            // apt resumes a file by its date, which is known only for a complete download or from a request.
             if cache.isOpen(match, file), file.kind != .apt || match?.status.state.isFinal == true { return .open }
             if let known = consents.withLock({ $0[fingerprint(visit, file)] }), known.until > .sinceStart,
                 match.map({ known.consent.isAbout($0.snapshot, as: file) }) ?? true
@@ -361,7 +361,7 @@ final class GatewayResponder: Door {
             return .stale(found)
         }
         if [405, 501].contains(answer.head.status) {
-            // A server without HEAD; the body of its response is not read.
+            // The server does not support HEAD. The body of the response to GET is not read.
             answer = try await exchange(visit, .get, file.url)
         }
         guard 200...299 ~= answer.head.status else { throw Refusal(answer: answer) }
@@ -371,8 +371,8 @@ final class GatewayResponder: Door {
         return .given(consent, answer)
     }
 
-    /// The complete download that answers for a file while its server is down: one that everybody may have, or for which
-    /// the server has said yes to the same credentials since the start.
+    /// Returns the complete download for a file whose server is down. It must be public, or the server must have accepted the
+    /// same credentials for it since the start.
     private func stale(_ visit: Visit, _ file: GatewayFile, _ match: Download?) async throws -> Download? {
         var found = match
         if file.checksum == nil { found = try await cache.latest(of: file.url) }
@@ -399,7 +399,7 @@ final class GatewayResponder: Door {
     private func problem(_ error: any Error, at target: Substring) -> Problem {
         switch error {
         case let error as DownloadError:
-            // What an upstream does is no fault of the client's request.
+            // A failure of an upstream must not be reported as an error of the client.
             var problem = Problem(error)
             if problem.status < 500 { problem.status = 502 }
             return problem
@@ -410,7 +410,7 @@ final class GatewayResponder: Door {
 }
 
 extension DoorKind {
-    /// The gateway, if the settings ask for it.
+    /// The gateway, if the settings enable it.
     static let gateway = DoorKind(
         settings: DoorSetting.ofGateway, session: GatewayCache.session, metrics: Metric.ofGateway
     ) { host throws(DownloadError) in

@@ -1,24 +1,24 @@
 import FerryCore
 
-/// What a path of the gateway stands for. Pure.
+/// The meaning of a path of the gateway. Pure.
 package enum GatewayRoute: Sendable, Hashable {
-    /// A page of the index of Python packages, below its URL.
+    /// A page of the index of Python packages, with the path below the index's URL.
     case index(Substring)
-    /// A file that such a page names.
+    /// A file to which such a page links.
     case link(Substring)
-    /// A path of the hub, below its URL.
+    /// A path below the hub's URL.
     case hub(Substring)
     /// A path of the registry, from `v2/` on.
     case registry(Substring)
     /// A file of an archive: host and path of its `http:` URL.
     case archive(Substring)
 
-    /// The path before the links to files that an index has named.
+    /// The path prefix of links to files from an index.
     package static let links = "/gw/pypi/file/"
-    /// The path before the URLs of archives.
+    /// The path prefix of URLs of archives.
     package static let archives = "/gw/apt/"
 
-    /// The route of a request target; `nil` if there is none.
+    /// Returns `nil` if the request target matches no route.
     package init?(_ target: Substring) {
         if let rest = target.dropping(prefix: "/gw/pypi/simple/") {
             self = .index(rest)
@@ -31,14 +31,14 @@ package enum GatewayRoute: Sendable, Hashable {
         } else if target.hasSameBytes(as: "/v2") || target.hasSameBytes(as: "/v2/") {
             self = .registry("v2/")
         } else if let rest = target.dropping(prefix: "/v2/") {
-            // The name of a mirror may have a path, which clients put before the name of the repository.
+            // The name of a mirror may contain a path, which clients prepend to the name of the repository.
             self = .registry("v2/" + (rest.dropping(prefix: "gw/oci/") ?? rest))
         } else {
             return nil
         }
     }
 
-    /// Whether an upstream answers this route; of archives, that with the URL.
+    /// Whether the route is for this upstream. For archives, the URL must be below the upstream's.
     package func isFor(_ upstream: GatewayUpstream) -> Bool {
         guard upstream.kind == kind else { return false }
         guard case .archive(let rest) = self else { return true }

@@ -4,22 +4,22 @@ package import FerryCore
 extension DoorSetting {
     /// Whether the gateway is served, on a loopback port of its own.
     package static let gateway = flag("gateway")
-    /// The loopback port of the gateway; 0 for any that is free.
+    /// The loopback port of the gateway; 0 for any free port.
     package static let gatewayPort = port("gatewayPort", default: standardGatewayPort)
-    /// The servers that it stands before, each `KIND=URL`.
+    /// The upstreams of the gateway, each `KIND=URL`.
     package static let gatewayUpstreams = texts("gatewayUpstreams") { texts in
         do throws(TextError) { _ = try GatewayUpstream.all(texts) } catch {
             return "gatewayUpstreams: \(error.message)."
         }
         return nil
     }
-    /// The other users of this machine whose programs may use it, by name or number; `all` for every user.
+    /// The other users of this machine whose programs may use the gateway, by name or number; `all` for every user.
     package static let gatewayUsers = texts("gatewayUsers")
-    /// The bytes that its cache keeps.
+    /// The maximum size of the cache, in bytes.
     package static let gatewaySize = size("gatewaySize", default: 20_000_000_000)
     /// The seconds after its last use for which a file stays in the cache.
     package static let gatewayAge = seconds("gatewayAge", default: 30 * 86_400)
-    /// Whether the log has a line for each request to it.
+    /// Whether each request to the gateway is logged.
     package static let gatewayLog = flag("gatewayLog")
     /// The directory of the cache; `nil` for one below the state directory.
     package static let gatewayDirectory = directory("gatewayDirectory")
@@ -28,6 +28,6 @@ extension DoorSetting {
         gateway, gatewayPort, gatewayUpstreams, gatewayUsers, gatewaySize, gatewayAge, gatewayLog, gatewayDirectory,
     ]
 
-    /// The port of the gateway unless the settings give another.
+    /// The default port of the gateway.
     package static let standardGatewayPort = 3387
 }

@@ -8,12 +8,13 @@ import FerryCore
     import Musl
 #endif
 
-/// Returns the bytes that this user may still write below a directory, and how many of them must remain; `nil` if the
-/// system does not say. Blocks.
+/// Returns the bytes that this user may still write below a directory, and how many of them must remain free; `nil` if the
+/// system does not report them. Blocks.
 typealias GatewaySpace = @Sendable (_ directory: String) -> (free: ByteCount, reserve: ByteCount)?
 
 enum FileSystemSpace {
-    /// The free space of the directory's file system; `reserve` remains of it, or what downloads keep free.
+    /// Returns the free space of the directory's file system. `reserve` bytes of it remain free; `nil` for the same reserve as
+    /// for downloads.
     static func measure(reserve: ByteCount?) -> GatewaySpace {
         { directory in
             var status = statvfs()

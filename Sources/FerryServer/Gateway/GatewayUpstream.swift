@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// A kind of server that the gateway stands before.
+/// A kind of server for which the gateway is a cache.
 package enum GatewayKind: String, Sendable, Hashable, CaseIterable {
     /// An index of Python packages (PEP 503, PEP 691).
     case pypi
@@ -12,13 +12,13 @@ package enum GatewayKind: String, Sendable, Hashable, CaseIterable {
     case apt
 }
 
-/// A server that the gateway stands before: `KIND=URL`.
+/// A server for which the gateway is a cache: `KIND=URL`.
 package struct GatewayUpstream: Sendable, Hashable {
     package let kind: GatewayKind
-    /// Its path ends with a slash; it has no query and no user info.
+    /// The base URL. Its path ends with a slash, and it has no query and no user info.
     package let base: DownloadURL
 
-    /// Throws why a text is no upstream.
+    /// Parses an upstream. Throws the reason if the text does not denote one.
     package init(parsing text: String) throws(TextError) {
         let parts = text.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let kind = GatewayKind(rawValue: String(parts[0])) else {
@@ -29,7 +29,7 @@ package struct GatewayUpstream: Sendable, Hashable {
             throw TextError(ErrorPhrase(.notAnUpstream, TextError.quote(text)))
         }
         guard url.credentials == nil, url.query == nil else { throw TextError(ErrorPhrase(.upstreamWithSecrets)) }
-        // A proxy of clients sees plain requests only.
+        // As a proxy of its clients, the gateway can read only plain HTTP requests.
         guard !url.isObject, kind != .apt || url.scheme == .http else {
             throw TextError(ErrorPhrase(.notAnUpstream, TextError.quote(text)))
         }
@@ -40,7 +40,7 @@ package struct GatewayUpstream: Sendable, Hashable {
         }
     }
 
-    /// The upstreams of a setting: one of each kind, but any number of archives.
+    /// Parses the upstreams of a setting: one of each kind, but any number of archives.
     package static func all(_ texts: [String]) throws(TextError) -> [GatewayUpstream] {
         var all: [GatewayUpstream] = []
         for text in texts {
@@ -53,9 +53,9 @@ package struct GatewayUpstream: Sendable, Hashable {
         return all
     }
 
-    /// The URL of a path and query below the upstream; `nil` if it is not below: a segment that is `.` or `..` also
-    /// when it is decoded, once or twice, or between backslashes, a control character, or an empty segment at the beginning.
-    /// Blanks and backslashes are encoded.
+    /// Returns the URL of a path and query below the upstream. Returns `nil` if the path could lead elsewhere: it contains a
+    /// control character, begins with an empty segment, or has a segment that is `.` or `..`, even after decoding it once or
+    /// twice or splitting it at backslashes. Spaces and backslashes are encoded.
     package func url(_ rest: Substring) -> DownloadURL? {
         let path = rest.split(at: "?", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
         guard rest.utf8.first != UInt8(ascii: "/"), !rest.utf8.contains(UInt8(ascii: "#")), Self.isPlain(path),
@@ -77,12 +77,12 @@ package struct GatewayUpstream: Sendable, Hashable {
         return true
     }
 
-    /// The URL of an archive's file, given as host and path; `nil` if it is not below the upstream.
+    /// Returns the URL of an archive's file, given as host and path; `nil` if it is not below the upstream.
     package func url(archived text: Substring) -> DownloadURL? {
         "http://\(text)".dropping(prefix: base.text).flatMap { url($0) }
     }
 
-    /// The path of a URL below the upstream, with its query; `nil` if it is not below.
+    /// Returns the path of a URL relative to the upstream, with its query; `nil` if the URL is not below the upstream.
     package func rest(of url: DownloadURL) -> Substring? {
         url.text.dropping(prefix: base.text)
     }

@@ -9,24 +9,24 @@ import Synchronization
     import Foundation
 #endif
 
-/// Who uses the files of the gateway's cache now, and when each was last used.
+/// The current use of the files of the gateway's cache, and the time of each file's last use.
 final class GatewayUses: Sendable {
     private struct State {
         /// The number of clients of each download.
         var held: [DownloadID: Int] = [:]
         /// The downloads that are being removed.
         var leaving: Set<DownloadID> = []
-        /// When each was last asked for, in seconds since 1970.
+        /// The time of the last request for each file, in seconds since 1970.
         var uses: [String: Double] = [:]
     }
     private let state: Mutex<State>
     /// Notified when a removal has ended.
     private let removals = AsyncEvent()
-    /// Of files that it does not have, the dates of their downloads count.
+    /// The stored uses. For a file without an entry, the date of its download counts.
     private let file: PrivateFile
     private static let mostBytes = 8 << 20
 
-    /// Reads the uses that an earlier start has kept.
+    /// Reads the stored uses of an earlier start.
     init(in directory: String) {
         file = PrivateFile(directory + "/uses.json", most: Self.mostBytes)
         let text = file.read()
@@ -34,11 +34,12 @@ final class GatewayUses: Sendable {
         state = Mutex(State(uses: found))
     }
 
-    /// Keeps a download from being removed; one that is being removed is waited for, and is not listed then.
+    /// Prevents a download from being removed. If it is already being removed, waits for the removal; the download is then no
+    /// longer listed.
     func hold(_ id: DownloadID) async {
         while true {
             let seen = removals.count
-            // A cancelled client reads nothing any more.
+            // A cancelled client no longer reads, so it need not wait.
             let isHeld = state.withLock { state in
                 guard !state.leaving.contains(id) || Task.isCancelled else { return false }
                 state.held[id, default: 0] += 1
@@ -57,7 +58,7 @@ final class GatewayUses: Sendable {
         }
     }
 
-    /// Removes a download by `body`, unless a client holds it. Returns whether it was removed.
+    /// Removes a download with `body`, unless a client holds it. Returns whether it was removed.
     func removing(_ id: DownloadID, _ body: () async -> Bool) async -> Bool {
         guard state.withLock({ $0.held[id] == nil && $0.leaving.insert(id).inserted }) else { return false }
         defer {
@@ -69,18 +70,19 @@ final class GatewayUses: Sendable {
 
     func isHeld(_ id: DownloadID) -> Bool { state.withLock { $0.held[id] != nil } }
 
-    /// Whether a file was ever asked for.
+    /// Whether a file was ever requested.
     func isKnown(_ id: String) -> Bool { state.withLock { $0.uses[id] != nil } }
 
-    /// The use of each file that was asked for.
+    /// The time of the last request for each requested file.
     var all: [String: Double] { state.withLock { $0.uses } }
 
-    /// When a download was last used.
+    /// Returns the time of the last use of a download.
     static func use(of row: CatalogueRow, _ uses: [String: Double]) -> Double {
         uses[row.id.rawValue] ?? (row.endedAt ?? row.createdAt).timeIntervalSince1970
     }
 
-    /// Forgets the uses of files that were not kept, unless they were used since `date` or are in use. Returns the others.
+    /// Removes the uses of files that were not kept, unless they were used since `date` or are in use. Returns the remaining
+    /// uses.
     func forget(since date: Double, keeping kept: Set<String>) -> [String: Double] {
         state.withLock { state in
             state.uses = state.uses.filter { id, use in
@@ -90,7 +92,7 @@ final class GatewayUses: Sendable {
         }
     }
 
-    /// Keeps the uses. Throws `disk`. Blocks.
+    /// Stores the uses. Throws `disk`. Blocks.
     func write(_ uses: [String: Double]) throws(DownloadError) {
         guard let data = try? JSONCoding.encode(uses) else { return }
         try file.write(String(decoding: data, as: UTF8.self))

@@ -1,11 +1,11 @@
 package import FerryCore
 import HTTPTypes
 
-/// What the gateway must know of a path of the hub's API. Pure.
+/// The kinds of paths of the hub's API that the gateway distinguishes. Pure.
 package enum HubRoute: Sendable, Hashable {
     /// A list of files: `api/KIND/REPOSITORY/tree/REVISION/PATH`.
     case tree
-    /// The question for files by path: `api/KIND/REPOSITORY/paths-info/REVISION`, which is asked with POST.
+    /// The details of files by path: `api/KIND/REPOSITORY/paths-info/REVISION`, requested with POST.
     case pathsInfo
     case other
 
@@ -30,7 +30,7 @@ package struct HubPath: Sendable, Hashable {
     package let repository: Substring
     package let file: Substring
 
-    /// `nil` for another path.
+    /// Returns `nil` for any other path.
     package init?(_ rest: Substring) {
         guard let path = rest.split(at: "?", maxSplits: 1, omittingEmptySubsequences: false).first else { return nil }
         let parts = path.split(at: "/", omittingEmptySubsequences: false)
@@ -41,7 +41,7 @@ package struct HubPath: Sendable, Hashable {
         file = parts[0].base[parts[middle + 2].startIndex..<path.endIndex]
     }
 
-    /// The path of the file in one commit, whose bytes never change; `nil` for what is no commit.
+    /// Returns the path of the file in a commit, where its bytes never change; `nil` if `commit` is not a commit hash.
     package func text(at commit: String) -> String? {
         guard commit.utf8.count == 40, commit.utf8.allSatisfy({ PercentEncoding.hexValue($0) != nil }) else {
             return nil
@@ -50,30 +50,30 @@ package struct HubPath: Sendable, Hashable {
     }
 }
 
-/// What the hub says of a file. Pure.
+/// The hub's description of a file. Pure.
 package struct HubFile: Sendable, Hashable {
-    /// With its quotes.
+    /// The entity tag, with its quotes.
     package let entityTag: String
     /// The digest of a large file.
     package let checksum: Checksum?
     package let size: ByteCount?
     package let commit: String?
 
-    /// `nil` without an entity tag, by which clients tell versions apart.
+    /// Returns `nil` if there is no entity tag, because clients distinguish versions by it.
     package init?(_ head: ResponseHead) {
         func value(_ name: String) -> String? { HTTPField.Name(name).flatMap { head.single($0) } }
         guard let tag = value("X-Linked-Etag") ?? value("ETag") else { return nil }
         let digits = (tag.dropping(prefix: "W/") ?? Substring(tag)).split(at: "\"").first ?? ""
         guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return nil }
         entityTag = "\"\(digits)\""
-        // The tag of a small file is the name of a Git object, which is shorter.
+        // The tag of a small file is a Git object ID, which is shorter.
         checksum = digits.utf8.count == 64 ? try? Checksum(parsing: "sha256:\(digits)") : nil
         let length = value("X-Linked-Size") ?? (Self.isStored(head) ? nil : value("Content-Length"))
         size = length.flatMap { ByteCount($0) }.flatMap { $0.isSize ? $0 : nil }
         commit = value("X-Repo-Commit")
     }
 
-    /// A list of files without `xetHash`.
+    /// Returns a list of files without `xetHash`.
     package static func listing(_ page: JSONValue) -> JSONValue {
         guard let files = page.items else { return page }
         return .list(

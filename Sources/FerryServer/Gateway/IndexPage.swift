@@ -2,17 +2,18 @@ package import FerryCore
 
 /// A page of a package index, whose links are replaced (PEP 503 in HTML, PEP 691 in JSON). Pure.
 ///
-/// Of HTML only the values of `href` in `<a>` change, and `<base>` loses its effect; of JSON only `url` of the `files`.
+/// In HTML, only the values of `href` in `<a>` change, and `<base>` loses its effect. In JSON, only the `url` of each of the
+/// `files` changes.
 package struct IndexPage: Sendable {
     /// The URL of the page, against which links are resolved.
     package let url: DownloadURL
-    /// The text that replaces a link; `nil` leaves it, as an absolute URL.
+    /// Returns the text that replaces a link; `nil` to keep the link, as an absolute URL.
     package let replacement: @Sendable (_ target: DownloadURL, _ checksum: Checksum?) -> String?
 
     /// The maximum number of bytes of the new page.
     package let mostBytes: Int
 
-    /// The page would be larger than it may be.
+    /// The error for a page that would exceed the maximum size.
     package struct TooLarge: Error {}
 
     package init(
@@ -60,7 +61,7 @@ package struct IndexPage: Sendable {
             output += rest[..<start]
             rest = rest[start...]
             if rest.starts(with: "<!--".utf8) {
-                // A comment has no tags.
+                // Tags in a comment are ignored.
                 // allow(bytes): of bytes
                 let end = rest.firstRange(of: "-->")?.upperBound ?? rest.endIndex
                 output += rest[..<end]

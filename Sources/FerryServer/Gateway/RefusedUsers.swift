@@ -1,6 +1,7 @@
 import FerryCore
 
-/// The users whose connections were refused, and when the log last said so: once in ten minutes for each. Pure.
+/// The users whose connections were refused, and the times of the last log entries about them: at most one in ten minutes per
+/// user. Pure.
 struct RefusedUsers: Sendable {
     private struct Count: Sendable {
         var connections = 0
@@ -9,7 +10,7 @@ struct RefusedUsers: Sendable {
     private var counts = RecentValues<UInt32, Count>(capacity: 100)
     private static let interval: Duration = .seconds(600)
 
-    /// Counts a connection. Returns the number of those since the last line of the log if it is time for another.
+    /// Counts a connection. If another log entry is due, returns the number of connections since the last one.
     mutating func refused(_ user: UInt32, at now: Duration) -> Int? {
         var count = counts[user] ?? Count()
         count.connections += 1

@@ -1,11 +1,11 @@
 import FerryAPI
 public import FerryCore
 
-/// A setting of a door: its name, the form and the bounds of its values, and its default.
+/// A setting of a door: its name, the format and range of its values, and its default.
 ///
-/// A door declares its settings beside its code, and its kind (``DoorKind``) lists them. They come from the sources of the
-/// daemon's settings, in the same order: options of `ferry serve`, the environment, the settings file, the default. They are
-/// read at the start only.
+/// A door declares its settings together with its code, and its kind (``DoorKind``) lists them. Their values are taken from the
+/// same sources as the daemon's settings, in the same order: options of `ferry serve`, the environment, the settings file, the
+/// default. They are read only at the start.
 ///
 /// ```
 /// extension DoorSetting {
@@ -13,14 +13,15 @@ public import FerryCore
 /// }
 /// ```
 public struct DoorSetting: Sendable {
-    /// The member of the settings file and, in capitals, the environment variable: `FERRY_ECHO_PORT` for `echoPort`.
+    /// The key in the settings file, from which the environment variable is derived: `FERRY_ECHO_PORT` for `echoPort`.
     public let name: String
     let form: SettingForm
-    /// The value where none is given; null for none.
+    /// The default value; null for none.
     let standard: JSONValue
     /// Whether the value is a directory that the door writes to.
     let isDirectory: Bool
-    /// Returns why a value of the form cannot be used, beginning with the name of the setting; `nil` if it can.
+    /// Returns why a value in the correct format cannot be used, beginning with the name of the setting; `nil` if the value can
+    /// be used.
     let refusal: @Sendable (JSONValue) -> String?
 
     private init(
@@ -31,7 +32,7 @@ public struct DoorSetting: Sendable {
         (self.isDirectory, self.refusal) = (isDirectory, refusal)
     }
 
-    /// A port from 0 to 65535; 0 is any that is free.
+    /// A port from 0 to 65535; 0 for any free port.
     ///
     /// - Parameter standard: `nil` for none.
     public static func port(_ name: String, default standard: Int? = nil) -> DoorSetting {
@@ -58,7 +59,7 @@ public struct DoorSetting: Sendable {
     /// True or false; false by default.
     public static func flag(_ name: String) -> DoorSetting { DoorSetting(name, .flag, default: .flag(false)) }
 
-    /// The absolute path of a directory that the door writes to, also in a confined daemon; none by default.
+    /// The absolute path of a directory that the door may write to, even in a sandboxed daemon; none by default.
     public static func directory(_ name: String) -> DoorSetting {
         DoorSetting(name, .text, default: .null, isDirectory: true) { value in
             value.string?.utf8.hasPrefix("/") == true ? nil : "\(name) must be absolute."
@@ -67,16 +68,17 @@ public struct DoorSetting: Sendable {
 
     /// A text; none by default.
     ///
-    /// - Parameter refusal: Returns a sentence that names the setting and says what is wrong with a text; `nil` for one that
-    ///   can be used.
+    /// - Parameter refusal: Returns a sentence that names the setting and describes what is wrong with a text; `nil` if the
+    ///   text can be used.
     public static func text(_ name: String, refusal: @escaping @Sendable (String) -> String?) -> DoorSetting {
         DoorSetting(name, .text, default: .null) { $0.string.flatMap(refusal) }
     }
 
-    /// A list of texts; empty by default. In a variable commas separate them; in the file a text alone is a list of one.
+    /// A list of texts; empty by default. In an environment variable, commas separate the texts; in the settings file, a single
+    /// text is a list of one item.
     ///
-    /// - Parameter refusal: Returns a sentence that names the setting and says what is wrong with the texts; `nil`, the
-    ///   default, for those that can be used.
+    /// - Parameter refusal: Returns a sentence that names the setting and describes what is wrong with the texts; `nil` if the
+    ///   texts can be used. By default, all texts can be used.
     public static func texts(
         _ name: String, refusal: @escaping @Sendable ([String]) -> String? = { _ in nil }
     ) -> DoorSetting {
@@ -84,15 +86,15 @@ public struct DoorSetting: Sendable {
     }
 }
 
-/// The values of the settings of all doors, as they were at the daemon's start.
+/// The values of the settings of all doors at the daemon's start.
 public struct DoorSettings: Sendable, Hashable {
     private let values: [String: JSONValue]
-    /// The directories that doors write to.
+    /// The directories that doors may write to.
     let directories: [String]
 
-    /// The values of these settings, or their defaults.
+    /// Reads the values of these settings, or their defaults.
     ///
-    /// Throws a problem that names a setting whose value is of another form, or out of bounds.
+    /// Throws a problem that names a setting whose value has the wrong format or is out of range.
     init(_ settings: [DoorSetting], _ given: [String: JSONValue]) throws(Problem) {
         var values: [String: JSONValue] = [:]
         for setting in settings {
@@ -110,29 +112,30 @@ public struct DoorSettings: Sendable, Hashable {
         directories = settings.filter(\.isDirectory).compactMap { values[$0.name]?.string }
     }
 
-    /// The value of a port or a size; `nil` for none. The settings are those of the door's kind, as in the following.
+    /// Returns the value of a port or a size; `nil` for none. Here and in the following methods, the setting must be listed by
+    /// the door's kind.
     public func whole(_ setting: DoorSetting) -> Int? {
         guard case .whole(let number)? = values[setting.name] else { return nil }
         return number
     }
 
-    /// The value of a number of seconds; `nil` for none.
+    /// Returns the value of a number of seconds; `nil` for none.
     public func seconds(_ setting: DoorSetting) -> Duration? {
         values[setting.name]?.number.flatMap(APISeconds.duration)
     }
 
-    /// Whether the value is true.
+    /// Returns whether the value of a flag is true.
     public func flag(_ setting: DoorSetting) -> Bool { values[setting.name] == .flag(true) }
 
-    /// The value of a text or of a directory; `nil` for none.
+    /// Returns the value of a text or a directory; `nil` for none.
     public func text(_ setting: DoorSetting) -> String? { values[setting.name]?.string }
 
-    /// The value of a list of texts; empty for none.
+    /// Returns the value of a list of texts; empty for none.
     public func texts(_ setting: DoorSetting) -> [String] { values[setting.name]?.texts ?? [] }
 }
 
 extension JSONValue {
-    /// The number, also of a whole one; `nil` for every other value.
+    /// The value of an integer or another number; `nil` for all other values.
     fileprivate var number: Double? {
         switch self {
         case .whole(let number): Double(number)
@@ -141,6 +144,6 @@ extension JSONValue {
         }
     }
 
-    /// The texts of a list; those of no other value.
+    /// The texts in a list; empty for all other values.
     fileprivate var texts: [String] { items?.compactMap(\.string) ?? [] }
 }

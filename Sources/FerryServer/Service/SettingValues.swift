@@ -1,10 +1,10 @@
 package import FerryCore
 
-/// The form of a setting's values.
+/// The format of a setting's values.
 enum SettingForm: Sendable, Hashable {
     case whole, number, flag, text, list
 
-    /// The values that the form accepts, for messages.
+    /// A description of the accepted values, for messages.
     var demand: String {
         switch self {
         case .whole: "a whole number"
@@ -15,8 +15,8 @@ enum SettingForm: Sendable, Hashable {
         }
     }
 
-    /// The value of a variable; `nil` for a text of another form. Commas separate the items of a list. An empty
-    /// text restores the default of a number or a Boolean.
+    /// Parses the value of an environment variable. Returns `nil` if the text has the wrong format. Commas separate the items
+    /// of a list. An empty text restores the default of a number or a Boolean.
     func value(of text: String) -> JSONValue? {
         switch self {
         case .text: return .text(text)
@@ -35,7 +35,8 @@ enum SettingForm: Sendable, Hashable {
         }
     }
 
-    /// The value of a member of the file; `nil` for one of another form. A text alone is a list of one item.
+    /// Parses the value of a member of the settings file. Returns `nil` if it has the wrong format. A single text is a list of
+    /// one item.
     func value(of member: JSONValue) -> JSONValue? {
         switch (self, member) {
         case (.whole, .whole), (.number, .whole), (.number, .number), (.flag, .flag), (.text, .text): member
@@ -45,7 +46,7 @@ enum SettingForm: Sendable, Hashable {
         }
     }
 
-    /// The environment variable of a setting: `FERRY_MAX_CONCURRENT_DOWNLOADS` for `maxConcurrentDownloads`.
+    /// Returns the environment variable of a setting: `FERRY_MAX_CONCURRENT_DOWNLOADS` for `maxConcurrentDownloads`.
     static func variable(_ name: String) -> String {
         name.reduce(into: "FERRY_") { name, letter in
             if letter.isUppercase { name += "_" }
@@ -54,14 +55,14 @@ enum SettingForm: Sendable, Hashable {
     }
 }
 
-/// Values of settings, of the daemon and of doors, from the options of a command line.
+/// Values of settings of the daemon and of doors, from the options of a command line.
 public struct SettingValues: Sendable, Hashable {
-    /// By the name of the setting.
+    /// The values, by the name of the setting.
     private(set) var values: [String: JSONValue] = [:]
 
     public init() {}
 
-    /// Values of settings of the daemon.
+    /// Creates the values from settings of the daemon.
     package init(_ values: [Setting: JSONValue]) { for (setting, value) in values { self[setting] = value } }
 
     package subscript(setting: Setting) -> JSONValue? {
@@ -74,8 +75,8 @@ public struct SettingValues: Sendable, Hashable {
         set { values[setting.name] = newValue }
     }
 
-    /// The value for a door's setting, by its name: for a command that uses a door which the program may not have. A daemon
-    /// without the setting does not start.
+    /// The value of a door's setting, by name, for a command that uses a door that the program may not have. A daemon without
+    /// the setting does not start.
     package subscript(named name: String) -> JSONValue? {
         get { values[name] }
         set { values[name] = newValue }

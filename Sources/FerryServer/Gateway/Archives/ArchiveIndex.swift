@@ -1,15 +1,15 @@
 import FerryCore
 
-/// The digests that an index of a Debian archive names: `Packages`, `Sources`, and `Release` for indexes. Pure.
+/// The digests in an index of a Debian archive: `Packages` and `Sources` for packages, `Release` for indexes. Pure.
 package enum ArchiveIndex {
-    /// Which kind of index a file is; `nil` for another one.
+    /// The kind of an index.
     package enum Kind: Sendable, Hashable {
-        /// `Packages` and `Sources`: paths are below the archive.
+        /// `Packages` and `Sources`, with paths relative to the archive.
         case packages
-        /// `Release` and `InRelease`: paths are below its own directory.
+        /// `Release` and `InRelease`, with paths relative to their own directory.
         case release
 
-        /// The kind of a file by its path below the archive.
+        /// Determines the kind from the path below the archive; `nil` if the file is not an index.
         package init?(_ path: some StringProtocol) {
             let parts = path.split(at: "/")
             guard let name = parts.last, parts.first?.hasSameBytes(as: "dists") == true, parts.count > 2 else {
@@ -43,9 +43,9 @@ package enum ArchiveIndex {
     /// Reads an index piece by piece.
     package struct Reader {
         private let kind: Kind
-        /// The beginning of a line whose end has not come.
+        /// The beginning of a line whose end has not been received.
         private var line: [UInt8] = []
-        /// Whether the line is longer than any that is read, and its rest is left out.
+        /// Whether the line exceeds the maximum length, so that its rest is skipped.
         private var isSkipped = false
         private var filename: [UInt8]?
         private var digest: [UInt8]?
@@ -59,7 +59,7 @@ package enum ArchiveIndex {
 
         package init(_ kind: Kind) { self.kind = kind }
 
-        /// Takes the next piece of the text; calls back with each file that it completes.
+        /// Reads the next piece of the text. Calls `found` with each file whose entry is complete.
         package mutating func read(_ piece: [UInt8], _ found: (Entry) -> Void) {
             var rest = piece[...]
             while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
@@ -77,7 +77,7 @@ package enum ArchiveIndex {
             keep(rest)
         }
 
-        /// Takes the end of the text.
+        /// Reads the end of the text.
         package mutating func finish(_ found: (Entry) -> Void) {
             if !isSkipped, !line.isEmpty { take(line[...], found) }
             endStanza(found)
@@ -94,7 +94,7 @@ package enum ArchiveIndex {
         private mutating func take(_ whole: ArraySlice<UInt8>, _ found: (Entry) -> Void) {
             let line = whole.last == UInt8(ascii: "\r") ? whole.dropLast() : whole
             guard let first = line.first else {
-                // What is signed may begin after an empty line.
+                // The signed text may begin after an empty line.
                 if kind == .packages { endStanza(found) }
                 return
             }
@@ -120,7 +120,7 @@ package enum ArchiveIndex {
             switch kind {
             case .release: isInList = Self.is(name, "sha256")
             case .packages:
-                // Most lines are of other fields.
+                // Most lines belong to other fields.
                 switch first | 0x20 {
                 case UInt8(ascii: "f") where Self.is(name, "filename"): filename = value()
                 case UInt8(ascii: "s") where Self.is(name, "sha256"): digest = Self.digest(value()[...])
@@ -146,7 +146,7 @@ package enum ArchiveIndex {
             word.count == 64 ? HexText.bytes(word) : nil
         }
 
-        /// Whether a field has a name, which is given in small letters.
+        /// Whether a field's name equals `word`, which is lowercase, ignoring case.
         private static func `is`(_ name: ArraySlice<UInt8>, _ word: String) -> Bool {
             name.lazy.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }.elementsEqual(word.utf8)
         }

@@ -1,25 +1,25 @@
 /// Why a compressed file cannot be expanded.
 package enum ExpansionError: Error, Sendable, Hashable {
     case damaged
-    /// The content is larger than the bound, or would take too much memory.
+    /// The content exceeds the maximum size, or would require too much memory.
     case tooLarge
-    /// The form is another one than gzip, xz and plain bytes.
+    /// The format is not gzip, xz or plain bytes.
     case unsupported
 }
 
-/// The content of a file that is compressed with gzip (RFC 1952) or xz, or not at all, piece by piece. Pure.
+/// The content, piece by piece, of a file that is compressed with gzip (RFC 1952) or xz, or not compressed. Pure.
 ///
-/// The content has a bound, and of it no more is held than the window of the form and one piece. Checks of integrity
-/// that the forms carry are not compared: the digest of the whole file is known to whoever reads it.
+/// The size of the content is limited. Only the window of the format and one piece are held in memory. The integrity checks of
+/// the formats are not verified, because the reader has already verified the digest of the whole file.
 package struct ExpandedFile {
-    // One of them is there until the content has ended; changed where it is, so that its arrays are not copied.
+    // One of these is set until the content ends. It is mutated in place, so that its arrays are not copied.
     private var plain: [UInt8]?
     private var gzip: GzipContent?
     private var xz: XZContent?
     private let most: Int
     private var total = 0
 
-    /// Reads a file whose content has at most so many bytes. Throws for a form that is not known.
+    /// Reads a file whose content has at most `most` bytes. Throws if the format is not supported.
     package init(_ file: [UInt8], most: Int) throws(ExpansionError) {
         self.most = most
         if file.starts(with: [0x1F, 0x8B]) {
@@ -33,12 +33,12 @@ package struct ExpandedFile {
         }
     }
 
-    /// The first bytes of bzip2, Zstandard, LZ4 and LZMA.
+    /// The first bytes of files in bzip2, Zstandard, LZ4 and LZMA.
     private static let others: [[UInt8]] = [
         [0x42, 0x5A, 0x68], [0x28, 0xB5, 0x2F, 0xFD], [0x04, 0x22, 0x4D, 0x18], [0x5D, 0x00, 0x00],
     ]
 
-    /// Returns the next piece of the content; `nil` at its end.
+    /// Returns the next piece of the content; `nil` at the end.
     package mutating func next() throws(ExpansionError) -> [UInt8]? {
         guard total <= most else { return nil }
         var piece: [UInt8]?
@@ -59,16 +59,16 @@ package struct ExpandedFile {
     }
 }
 
-/// The end of an expanded content: what later parts of it may repeat, and what has not been handed out.
+/// The last bytes of expanded content: bytes that later parts may repeat, and bytes that have not been returned yet.
 struct ExpansionWindow {
     private var bytes: [UInt8] = []
-    /// The index of the first byte that was not handed out.
+    /// The index of the first byte that has not been returned.
     private var start = 0
     private let size: Int
 
     init(size: Int) { self.size = size }
 
-    /// The number of bytes that were not handed out.
+    /// The number of bytes that have not been returned.
     var pending: Int { bytes.count - start }
 
     var last: UInt8 { bytes.last ?? 0 }
@@ -77,10 +77,10 @@ struct ExpansionWindow {
 
     mutating func append(_ more: ArraySlice<UInt8>) { bytes += more }
 
-    /// The byte at a distance before the end, 1 or more; `nil` before the beginning.
+    /// Returns the byte at a distance of at least 1 before the end; `nil` before the beginning.
     func byte(at distance: Int) -> UInt8? { distance <= bytes.count ? bytes[bytes.count - distance] : nil }
 
-    /// Repeats bytes from a distance before the end, 1 or more. Returns whether there are any.
+    /// Repeats bytes from a distance of at least 1 before the end. Returns `false` if the distance exceeds the available bytes.
     mutating func copy(_ count: Int, from distance: Int) -> Bool {
         guard distance >= 1, distance <= bytes.count else { return false }
         var index = bytes.count - distance
@@ -91,7 +91,7 @@ struct ExpansionWindow {
         return true
     }
 
-    /// Hands out what was not handed out.
+    /// Returns the bytes that have not been returned yet.
     mutating func take() -> [UInt8] {
         if start > size + Self.slack {
             bytes.removeFirst(start - size)
@@ -101,10 +101,11 @@ struct ExpansionWindow {
         return Array(bytes[start...])
     }
 
-    /// Moving the window for each piece would take longer than making it.
+    /// The number of surplus bytes before the window is moved, because moving it for each piece would take longer than decoding
+    /// the piece.
     private static let slack = 1 << 20
 
-    /// Forgets what may be repeated.
+    /// Discards the bytes that may be repeated.
     mutating func reset() {
         bytes.removeFirst(start)
         start = 0

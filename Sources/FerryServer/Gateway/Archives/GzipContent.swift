@@ -1,4 +1,4 @@
-/// The content of a gzip file (RFC 1952), which is deflated (RFC 1951). Pure.
+/// The content of a gzip file (RFC 1952), decoded from DEFLATE (RFC 1951). Pure.
 struct GzipContent {
     private enum Block {
         case none
@@ -14,7 +14,7 @@ struct GzipContent {
     private var hasEnded = false
     private var window = ExpansionWindow(size: 32 << 10)
 
-    /// The least size of a piece, but for the last one.
+    /// The minimum size of a piece, except the last one.
     private static let pieceBytes = 64 << 10
 
     init(_ file: [UInt8]) throws(ExpansionError) {
@@ -46,7 +46,7 @@ struct GzipContent {
         guard position <= file.count else { throw .damaged }
     }
 
-    /// Makes at least so many bits available; zeros after the end.
+    /// Makes at least `count` bits available, with zeros after the end of the file.
     private mutating func fill(_ count: Int) {
         while bitCount < count {
             if position < file.count { bits |= UInt64(file[position]) << UInt64(bitCount) }
@@ -58,7 +58,7 @@ struct GzipContent {
     private mutating func drop(_ count: Int) throws(ExpansionError) {
         bits >>= UInt64(count)
         bitCount -= count
-        // Whole bytes that are left are not read yet.
+        // Whole bytes in the bit buffer have not been consumed yet.
         guard position - bitCount / 8 <= file.count else { throw .damaged }
     }
 
@@ -116,7 +116,7 @@ struct GzipContent {
         guard position <= file.count else { throw .damaged }
     }
 
-    /// After the last block come checksum and size, and perhaps another member.
+    /// The checksum and size follow the last block, and possibly another member.
     private mutating func endMember() throws(ExpansionError) {
         try alignToByte()
         guard file.count - position >= 8 else { throw .damaged }
@@ -197,19 +197,19 @@ struct GzipContent {
     private static let fixedDistances = HuffmanCode(complete: [UInt8](repeating: 5, count: 32))
 }
 
-/// A canonical Huffman code (RFC 1951 §3.2.2), as a table of all bit strings of its greatest length. Pure.
+/// A canonical Huffman code (RFC 1951 §3.2.2), as a table of all bit strings of its maximum length. Pure.
 struct HuffmanCode {
     static let mostLength = 15
-    /// `symbol << 4 | length` for each bit string; 0 for one that is no code.
+    /// `symbol << 4 | length` for each bit string; 0 for a bit string without a symbol.
     private let table: [UInt16]
 
-    /// Throws for lengths that no code has; a code may have strings that mean nothing.
+    /// Throws for lengths that no code can have. A code may have bit strings without a symbol.
     init(_ lengths: ArraySlice<UInt8>) throws(ExpansionError) {
         guard let table = Self.table(lengths) else { throw .damaged }
         self.table = table
     }
 
-    /// The code of lengths that are known to have one.
+    /// Creates the code of lengths that are known to be valid.
     init(complete lengths: [UInt8]) {
         guard let table = Self.table(lengths[...]) else { preconditionFailure("no code has these lengths") }
         self.table = table
@@ -243,7 +243,7 @@ struct HuffmanCode {
         return table
     }
 
-    /// The symbol whose code the lowest bits are, with the number of its bits.
+    /// Returns the symbol whose code is in the lowest bits, with the number of its bits.
     func symbol(_ bits: Int) -> (symbol: Int, length: Int)? {
         let entry = Int(table[bits & (table.count - 1)])
         return entry == 0 ? nil : (entry >> 4, entry & 15)

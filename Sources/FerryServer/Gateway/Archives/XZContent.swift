@@ -1,7 +1,7 @@
 /// The content of an xz file (the .xz file format 1.2.1) whose only filter is LZMA2. Pure.
 struct XZContent {
     static let magic: [UInt8] = [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0x00]
-    /// The greatest dictionary, that of the highest preset.
+    /// The maximum size of the dictionary, which is that of the highest preset.
     private static let mostWindow = 64 << 20
 
     private enum Place { case betweenBlocks, inBlock, ended }
@@ -64,7 +64,7 @@ struct XZContent {
         let start = position
         let size = try byte()
         guard size != 0 else {
-            // The index: no block follows.
+            // The index begins, so no block follows.
             place = .ended
             return
         }
@@ -130,7 +130,7 @@ struct XZContent {
     }
 }
 
-/// The decoder of LZMA, by the specification of its author (LZMA SDK, lzma-specification.txt). Pure.
+/// A decoder for LZMA, according to the author's specification (LZMA SDK, lzma-specification.txt). Pure.
 struct LZMADecoder {
     private var lc = 0
     private var lp = 0
@@ -140,7 +140,7 @@ struct LZMADecoder {
     /// The number of bytes since the dictionary was reset.
     private var count = 0
     private var probabilities = [UInt16](repeating: Self.half, count: Table.literals + 0x300 << 4)
-    // The range decoder, and what it reads.
+    // The state of the range decoder, and its input.
     private var range: UInt32 = 0
     private var code: UInt32 = 0
     private var position = 0
@@ -148,7 +148,7 @@ struct LZMADecoder {
 
     private static let half: UInt16 = 1 << 10
 
-    /// The first indexes of the tables among the probabilities.
+    /// The start indexes of the tables in `probabilities`.
     private enum Table {
         static let isMatch = 0
         static let isRepeat = isMatch + 12 << 4
@@ -166,7 +166,7 @@ struct LZMADecoder {
         static let lengthCount = 2 + 16 << 3 + 16 << 3 + 256
     }
 
-    /// Takes over the properties of literals and positions. Returns whether LZMA2 may have them.
+    /// Sets the properties of literals and positions. Returns whether LZMA2 permits them.
     mutating func set(properties: UInt8) -> Bool {
         guard properties < 225 else { return false }
         let value = Int(properties)
@@ -182,7 +182,7 @@ struct LZMADecoder {
 
     mutating func resetPosition() { count = 0 }
 
-    /// Counts bytes that were not coded.
+    /// Counts bytes that were stored uncompressed.
     mutating func skip(_ bytes: Int) { count += bytes }
 
     /// Decodes one chunk.
@@ -214,7 +214,7 @@ struct LZMADecoder {
                 state = state < 7 ? 9 : 11
                 length = 1
             }
-            // A match ends with its chunk, and no end is marked in LZMA2.
+            // A match must end within its chunk, and LZMA2 has no end marker.
             guard length <= last - count, repeats[0] < count, window.copy(length, from: repeats[0] + 1) else {
                 throw .damaged
             }
@@ -298,7 +298,7 @@ struct LZMADecoder {
         state = state < 4 ? 0 : state < 10 ? state - 3 : state - 6
     }
 
-    /// Reads which of the last distances is meant, and the length; `nil` for one byte at the last one.
+    /// Reads which of the last distances is repeated, and returns the length; `nil` for one byte at the last distance.
     private mutating func repeated(_ file: [UInt8], _ positionState: Int) -> Int? {
         if bit(file, Table.isRepeat0 + state) == 0 {
             if bit(file, Table.isLongRepeat0 + state << 4 + positionState) == 0 { return nil }
