@@ -99,7 +99,7 @@ package struct Aria2Status: Sendable {
         ]
     }
 
-    /// The sources. aria2 marks those as `used` from which it has started to download; Ferry starts with the first.
+    /// The sources. aria2 marks a source as `used` once it has started to download from it; Ferry starts with the first one.
     package var uris: JSONValue {
         let hasBegun = state.group != .waiting || status.progress.completedBytes > 0
         return .list(

@@ -7,7 +7,8 @@ import SystemPackage
 ///     request ─► DIR/.incoming-DIGEST (of the URL) ─► published, digest known ─► DIR/NAME (of the content)
 ///
 /// Invariants:
-/// - A file gets the name of its content in one step, without replacing, after all its bytes have been published.
+/// - A file is renamed to the name of its content in one step, without replacing another file, after all its bytes have been
+///   published.
 /// - An existing file with that name is compared before the new one is removed.
 ///
 /// There is no index besides the names, so memory does not grow. A kill leaves a part file or a file under its first name; the
@@ -23,7 +24,7 @@ package struct ContentStore: Sendable {
 
     package init(directory: String) { self.directory = directory }
 
-    /// Returns the request whose file is kept apart until its digest is known.
+    /// Returns the request with a temporary destination, where the file stays until its digest is known.
     package func staged(_ request: DownloadRequest) -> DownloadRequest {
         guard let url = request.sources.first else { return request }
         var staged = request

@@ -47,7 +47,7 @@ struct DirectoryPlace: SyncPlace {
         return (place, manifest)
     }
 
-    /// Returns what a sync would do, and changes nothing.
+    /// Returns the preview of a sync, and changes nothing.
     static func preview(
         _ root: FilePath, _ listing: SetListing, _ options: SyncOptions
     ) async throws(DownloadError) -> SyncPreview {
@@ -108,8 +108,8 @@ struct DirectoryPlace: SyncPlace {
         try await EngineProvider.files.run { _ throws(DownloadError) in try manifest.replace(by: records) }
     }
 
-    /// Deletes a file of the set that is unchanged since it was downloaded, with its digests. Size and time prove nothing,
-    /// because the server publishes them.
+    /// Deletes a file of the set and its digests, if the file is unchanged since its download. Returns whether it was deleted.
+    /// Size and time prove nothing, because the server publishes them.
     ///
     /// - Throws: Why the file cannot be kept in the backup directory.
     private func delete(_ record: FileRecord, _ disk: Disk) throws(FileError) -> Bool {

@@ -18,8 +18,8 @@ import SystemPackage
 /// - Requests that replace or delete an object, or the manifest, are conditional on the ETag that was listed or read.
 /// - Until the manifest is written, a log on this machine records the files that this run has begun and stored, including a
 ///   multipart upload of the manifest. The lock of the log prevents two syncs of one prefix by this user at the same time. If a
-///   run was killed before it recorded an object, the entry for its start tells the next run to compare the object with its
-///   source.
+///   run was killed before it recorded an object as stored, the log still shows that the file was begun, and the next run
+///   compares the object with its source.
 /// - A run that ends removes the part files and uploads of earlier runs for files that are no longer continued: files that the
 ///   source no longer lists, and files whose key has an object that does not belong to the set.
 struct ObjectPlace: SyncPlace {
@@ -57,7 +57,7 @@ struct ObjectPlace: SyncPlace {
         /// The identifier of a multipart upload of the manifest that a run on this machine has begun.
         var manifestUpload: String?
 
-        /// Merges the manifest and the log of earlier runs on this machine. Of two records of a file, the one that matches the
+        /// Merges the manifest with the log of earlier runs on this machine. Of two records of a file, the one that matches the
         /// object counts.
         mutating func take(_ manifest: [FileRecord], noted: some Collection<FileRecord>) {
             for record in manifest {
@@ -132,7 +132,7 @@ struct ObjectPlace: SyncPlace {
         }
     }
 
-    /// Returns what a sync would do, and changes nothing.
+    /// Returns the preview of a sync, and changes nothing.
     static func preview(
         _ prefix: DownloadURL, _ staging: String, _ listing: SetListing, _ options: SyncOptions,
         _ manager: DownloadManager

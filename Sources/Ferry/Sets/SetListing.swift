@@ -11,7 +11,7 @@ import SystemPackage
     import struct Foundation.Date
 #endif
 
-/// What a source lists.
+/// The list of a source.
 struct SetListing: Sendable {
     var entries: [SetEntry] = []
     /// The problems with entries and parts of the source that cannot be used. If there are none, a file that is not listed is
@@ -117,8 +117,8 @@ struct SetListing: Sendable {
 
 /// Reads the list of a set from its source.
 struct SetReader: Sendable {
-    /// The limits on what is held in memory of a source. They are checked during parsing, because the size of the received data
-    /// says little about it.
+    /// The limits on the data of a source that is held in memory. They are checked during parsing, because the number of
+    /// received bytes does not limit the memory.
     ///
     /// Files that a filter leaves out are not kept and do not count, so that a filter can select a few files of a large bucket.
     /// The number of pages limits how much is read.

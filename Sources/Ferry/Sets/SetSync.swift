@@ -132,7 +132,7 @@ public final class SetSync: Sendable {
     private let state: Mutex<State>
     /// Locked on file threads only; `nil` after ``finish()``.
     private let manifest: Mutex<Manifest?>
-    /// The entries by the paths of their files, and also by URL if they become objects.
+    /// The entries by file path. Entries that are stored as objects are also listed by URL.
     private let entries: [FilePath: SetEntry]
 
     /// Reads the list, compares it with the destination, and opens the manifest.

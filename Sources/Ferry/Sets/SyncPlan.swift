@@ -77,7 +77,7 @@ struct SyncPlan: Sendable, Hashable {
     private(set) var steps: [Step] = []
     /// The existing files of the manifest that the source no longer lists.
     private(set) var gone: [Gone] = []
-    /// The files of the manifest that are left alone because the filter or the maximum depth leaves them out.
+    /// The files of the manifest that are not examined because the filter or the maximum depth leaves them out.
     private(set) var others: [FileRecord] = []
 
     /// The requested changes that are not made.

@@ -6,14 +6,15 @@ public import NIOCore
 /// An interface of the daemon in another protocol, on its own port on 127.0.0.1 and ::1.
 ///
 /// The daemon's HTTP front (``Front``) accepts the connections of a door and checks the users to whom they belong. It limits
-/// connections, heads, bodies and times, and adds the fields that every response has. A door adds its access rule, and answers the
-/// requests:
+/// connections, heads, bodies and times, and adds the fields that every response has. A door adds its access rule, and responds
+/// to the requests:
 ///
 /// ```
 /// connection ─► PeerRule ─► RequestLimiter ─► RequestLineCheck ─► upgrade() ─► respond(to:on:) ─► fields, Date
 /// ```
 ///
-/// The program lists its doors (``DoorKind``). The daemon reads their settings (``DoorSetting``), but has none of their code.
+/// The program lists its doors (``DoorKind``). The daemon reads their settings (``DoorSetting``), but contains none of their
+/// code.
 public protocol Door: Sendable {
     /// The name of the door's port in the daemon's addresses, such as `aria2`.
     var name: String { get }
@@ -27,7 +28,7 @@ public protocol Door: Sendable {
     /// Called once the port is bound, before the first request.
     func listens(on port: Int)
 
-    /// Answers a request. Called for requests on all connections at the same time.
+    /// Responds to a request. Called concurrently for requests on different connections.
     func respond(to request: Request, on channel: any Channel) async -> Response
 
     /// Returns a handler that can take over a connection from HTTP, placed directly after the checks of requests; by default `nil`.
@@ -41,7 +42,7 @@ public protocol Door: Sendable {
     /// session `default`. By default does nothing.
     func heard(_ event: DownloadEvent)
 
-    /// Works in the background until it is cancelled when the daemon ends; by default there is nothing to do.
+    /// Runs background work until it is cancelled when the daemon ends. By default does nothing.
     func run() async
 
     /// Returns the metric families of the kind; by default none.

@@ -1,5 +1,5 @@
-/// The options of `ferry serve` for the settings of a door: what a door's group of arguments conforms to.
+/// The options of `ferry serve` for the settings of a door. A door's group of arguments conforms to this protocol.
 public protocol DoorArguments: Sendable {
-    /// Sets the settings whose options were given, and no other.
+    /// Sets only the settings whose options were given.
     func set(_ values: inout SettingValues)
 }

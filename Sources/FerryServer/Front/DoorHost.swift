@@ -39,7 +39,8 @@ public struct DoorHost: Sendable {
     /// begins with the door's name.
     public func path(of name: String) -> String { place.state + "/" + name }
 
-    /// Defaults for a door's options, from the command that runs the daemon; used where the door's clients give no value.
+    /// Returns defaults for a door's options, from the command that runs the daemon. They apply if the door's clients give no
+    /// value.
     public func defaults(of door: String) -> [String: String] { options.doorDefaults[door] ?? [:] }
 
     // MARK: Connections
@@ -47,15 +48,15 @@ public struct DoorHost: Sendable {
     /// Whether the system reports the users of loopback connections; if not, only a token decides.
     public var knowsPeers: Bool { options.peers.tells }
 
-    /// The time before a response to a wrong token, so that few can be tried.
+    /// The delay before a response to a wrong token, which limits how many tokens can be tried.
     public var wrongTokenDelay: Duration { options.limits.wrongToken }
 
     /// Records that a connection has presented a token, under the name of the token, so that it is not evicted.
     public func identify(_ channel: any Channel, as name: String) { api.connections.identify(channel, token: name) }
 
-    /// Why the body of a request was not read.
+    /// The error for a request body that was not read.
     public struct BodyFailure: Error, Sendable, Hashable {
-        /// The status that answers the request.
+        /// The status of the response to the request.
         public let status: Int
     }
 

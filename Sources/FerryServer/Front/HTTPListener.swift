@@ -13,7 +13,7 @@ struct HTTPListener: Sendable {
     let mostConnections: Int
     let logger: Logger
 
-    /// The listener on an address.
+    /// Returns a listener on an address.
     ///
     /// - Parameters:
     ///   - handlers: Makes the handlers of each connection, placed before the responder.
@@ -29,7 +29,7 @@ struct HTTPListener: Sendable {
             onServerRunning: running, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
     }
 
-    /// The channel of each connection of a listener.
+    /// Returns the configuration of a listener's connections.
     func channel(_ respond: @escaping Respond, _ handlers: @escaping Handlers) -> HTTP1Channel {
         var decoder = HTTP1Channel.Configuration.DecoderConfiguration()
         decoder.maxHeaderFieldSize = 16 << 10

@@ -26,7 +26,7 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
         case new
         /// Requests are read and answered.
         case open
-        /// Any first request is answered with this problem.
+        /// The first request, whatever it is, is refused with this problem.
         case turnedAway(Problem)
         /// The last response is complete or being written; input is dropped.
         case ending
@@ -228,7 +228,7 @@ package struct RequestLimits: Sendable, Hashable {
     /// The time from the connection's start, or from the end of a response, to the end of the next request head, on a TCP
     /// connection without a token. Received bytes do not extend it.
     package var unknownHead: TimeAmount = .seconds(15)
-    /// The same time on a TCP connection with a token, or on the Unix socket.
+    /// As ``unknownHead``, on a TCP connection with a token or on the Unix socket.
     package var knownHead: TimeAmount = .seconds(75)
     /// The time from the end of a request head to the end of its body.
     package var body: TimeAmount = .seconds(30)
@@ -239,7 +239,8 @@ package struct RequestLimits: Sendable, Hashable {
     package var wrongToken: Duration = .seconds(1)
     /// The maximum number of TCP connections without a token; a new one evicts the oldest.
     package var mostUnknown = 32
-    /// The time within which a gateway's upstream must send the next bytes of a page, and, below, the whole page.
+    /// The time within which a gateway's upstream must send the next bytes of a page. ``pageTime`` is the time for the whole
+    /// page.
     package var pageIdle: Duration = .seconds(60)
     package var pageTime: Duration = .seconds(600)
     /// The maximum memory for all pages of the gateway together, in bytes: received bytes, parsed pages, and rewritten pages.

@@ -190,8 +190,8 @@ final class GatewayCache: Sendable {
         case .cancelled: try await fetchAgain(download)
         case .failed(let error) where error.code == .checksum:
             wrong.withLock { $0[download.id] = .sinceStart }
-            // A client that immediately repeats its request receives the reason why its bytes ended early. apt makes no use of
-            // the reason.
+            // A client that immediately repeats its request receives the reason why its bytes ended early. apt does not use the
+            // reason, so for apt the file is fetched again.
             let ended = try await manager.rows([download.id]).first?.endedAt ?? Date(timeIntervalSince1970: 0)
             guard file.kind == .apt || Date().timeIntervalSince(ended) > wrongTime / .seconds(1) else { throw error }
             try await download.resume()

@@ -53,9 +53,9 @@ package struct GatewayUpstream: Sendable, Hashable {
         return all
     }
 
-    /// Returns the URL of a path and query below the upstream. Returns `nil` if the path could lead elsewhere: it contains a
-    /// control character, begins with an empty segment, or has a segment that is `.` or `..`, even after decoding it once or
-    /// twice or splitting it at backslashes. Spaces and backslashes are encoded.
+    /// Returns the URL of a path and query below the upstream. Returns `nil` if the path could lead elsewhere: it begins with
+    /// an empty segment, contains a control character, or has a segment `.` or `..`, even after decoding it once or twice or
+    /// splitting it at backslashes. Spaces and backslashes in the path must be encoded.
     package func url(_ rest: Substring) -> DownloadURL? {
         let path = rest.split(at: "?", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
         guard rest.utf8.first != UInt8(ascii: "/"), !rest.utf8.contains(UInt8(ascii: "#")), Self.isPlain(path),

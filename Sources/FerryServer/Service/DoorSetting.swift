@@ -34,7 +34,7 @@ public struct DoorSetting: Sendable {
 
     /// A port from 0 to 65535; 0 for any free port.
     ///
-    /// - Parameter standard: `nil` for none.
+    /// - Parameter standard: The default port; `nil` for none.
     public static func port(_ name: String, default standard: Int? = nil) -> DoorSetting {
         DoorSetting(name, .whole, default: standard.map(JSONValue.whole) ?? .null) { value in
             if case .whole(0...65_535) = value { nil } else { "\(name) must be from 0 to 65535." }
@@ -59,7 +59,7 @@ public struct DoorSetting: Sendable {
     /// True or false; false by default.
     public static func flag(_ name: String) -> DoorSetting { DoorSetting(name, .flag, default: .flag(false)) }
 
-    /// The absolute path of a directory that the door may write to, even in a sandboxed daemon; none by default.
+    /// The absolute path of a directory that the door may write to, even if the daemon is confined; none by default.
     public static func directory(_ name: String) -> DoorSetting {
         DoorSetting(name, .text, default: .null, isDirectory: true) { value in
             value.string?.utf8.hasPrefix("/") == true ? nil : "\(name) must be absolute."

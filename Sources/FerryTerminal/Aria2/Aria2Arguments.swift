@@ -48,8 +48,8 @@ struct Aria2Values: Sendable, Hashable {
     }
 
     /// Returns the values of the command for one of its downloads, overridden by those of the list's entry. A password of the
-    /// command is used only with the command's user name and proxy, so that an entry cannot have it sent to its own. An entry
-    /// with its own route gets neither cookies nor the netrc file.
+    /// command is used only with the command's user name and proxy, so that an entry cannot send it to a proxy of its own. An
+    /// entry with its own route gets neither cookies nor the netrc file.
     func forEntry(_ entry: Aria2Values) -> Aria2Values {
         var command = self
         if entry["http-user"] != nil { command.texts["http-passwd"] = nil }

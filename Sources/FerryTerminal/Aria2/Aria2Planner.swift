@@ -296,8 +296,9 @@ struct Aria2Planner {
             path = Paths.join(directory, own)
         case .part, .stream: return
         }
-        // Samples of an unfinished file are compared before its bytes are used. Without a control file, aria2 treats the file
-        // as its own beginning. A file that Ferry has downloaded is complete, whatever a control file beside it says.
+        // Samples of an unfinished file are compared before its bytes are used. Without a control file, aria2 treats the
+        // existing bytes as the beginning of the file. A file that Ferry has downloaded is complete, whatever a control file
+        // beside it says.
         let isHalf =
             (world.kind(path + Aria2ControlFile.suffix) == .file || values.flag("continue"))
             && !request.sources.contains { world.hasDownloaded(path, $0.text) }
