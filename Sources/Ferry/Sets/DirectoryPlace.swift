@@ -109,7 +109,7 @@ struct DirectoryPlace: SyncPlace {
     }
 
     /// Deletes a file of the set and its digests, if the file is unchanged since its download. Returns whether it was deleted.
-    /// Size and time prove nothing, because the server publishes them.
+    /// Size and time are not sufficient proof, because the server publishes them.
     ///
     /// - Throws: Why the file cannot be kept in the backup directory.
     private func delete(_ record: FileRecord, _ disk: Disk) throws(FileError) -> Bool {

@@ -95,8 +95,8 @@ extension VerifiedFile.State {
     }
 }
 
-/// Compares files with the digests that were recorded when they were downloaded. For a directory with a manifest, these are all
-/// files of the set. A single file is compared with the digests beside it or the one in its attribute, otherwise with the
+/// Compares files with the digests that were recorded when they were downloaded. For a directory with a manifest, all files of
+/// the set are compared. A single file is compared with the digests beside it or the one in its attribute, otherwise with the
 /// manifest of this user's set that contains it.
 ///
 /// Nothing is written, so the files and records may belong to anyone who lets this user read them. The ``RecordSource`` of a

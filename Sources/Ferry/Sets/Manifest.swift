@@ -165,7 +165,7 @@ struct Manifest: Sendable {
 
         init(_ paths: PathRule) { self.paths = paths }
 
-        /// Whether the file cannot be a manifest because a line is too long or there are too many records.
+        /// Whether the text cannot be a manifest because a line is too long or there are too many records.
         var isBroken: Bool { rest.count > mostLineBytes || records.count > mostRecords }
 
         /// Adds the lines of the next bytes.

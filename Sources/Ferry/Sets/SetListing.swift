@@ -94,8 +94,8 @@ struct SetListing: Sendable {
         return false
     }
 
-    /// Adds entries. Of two entries with the same path, only the one whose own path it is counts, otherwise the first, because
-    /// one file would replace the other.
+    /// Adds entries. Of two entries with the same path, the one whose path the source states exactly counts, otherwise the
+    /// first one, because one file would replace the other.
     mutating func add(_ new: [SetEntry], _ filter: SetFilter) {
         for entry in new {
             guard accepts(entry, filter) else { continue }
@@ -125,12 +125,12 @@ struct SetReader: Sendable {
     struct Limits: Sendable {
         /// The maximum number of links of all pages, or of objects.
         var entries = 2_000_000
-        /// The maximum number of bytes of their URLs or keys.
+        /// The maximum number of bytes of the URLs or keys of these entries.
         var bytes = 256 << 20
         /// The maximum number of links of pages that are read at the same time or wait for an earlier page, including links to
         /// files that are left out.
         var pendingLinks = 2_000_000
-        /// The maximum number of bytes of their URLs.
+        /// The maximum number of bytes of the URLs of these pending links.
         var pendingBytes = 256 << 20
         /// The maximum number of pages of a list of objects, because pages may be empty.
         var objectPages = 10_000

@@ -168,7 +168,7 @@ final class DirectoryWalk: Sendable {
     }
 
     /// Whether a name is that of a journal, digests or a manifest, including drafts and backups. Files with other reserved
-    /// names count as users' files here. The names of manifests and digests are recognized in any case of letters, as in
+    /// names count as users' files here. The names of manifests and digests are recognized regardless of letter case, as in
     /// ``SetPath/isOwn(_:)``.
     private static func isRecord(_ name: String) -> Bool {
         var name = name[...]

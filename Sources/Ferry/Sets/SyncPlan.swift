@@ -17,7 +17,7 @@ struct SyncPlan: Sendable, Hashable {
         case missing
         /// The size, digest or entity tag in the list differs from the file's.
         case changed
-        /// The list does not prove that the file is current, so a conditional request is sent.
+        /// The list does not prove that the file is current, so the file is compared with its source.
         case unproven
         /// The manifest has no record of the existing file, which is compared.
         case unrecorded

@@ -29,7 +29,7 @@ struct HTTPListener: Sendable {
             onServerRunning: running, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
     }
 
-    /// Returns the configuration of a listener's connections.
+    /// Returns the channel that sets up each connection of a listener.
     func channel(_ respond: @escaping Respond, _ handlers: @escaping Handlers) -> HTTP1Channel {
         var decoder = HTTP1Channel.Configuration.DecoderConfiguration()
         decoder.maxHeaderFieldSize = 16 << 10

@@ -6,7 +6,7 @@ import FerryMetrics
 struct OpenDoors: Sendable {
     private let entries: [(kind: DoorKind, door: (any Door)?)]
 
-    /// Makes the doors. Throws the errors of the kinds.
+    /// Makes the doors that the settings enable. Throws the errors of the kinds.
     init(_ kinds: [DoorKind], _ host: DoorHost) throws(DownloadError) {
         var entries: [(kind: DoorKind, door: (any Door)?)] = []
         for kind in kinds { entries.append((kind, try kind.make(host))) }

@@ -15,8 +15,8 @@ import Synchronization
     import Foundation
 #endif
 
-/// Responds to the requests to the gateway. Other responses of its upstreams are passed through; files are downloads in the
-/// ``GatewayCache``.
+/// Responds to the requests to the gateway. Files are downloads in the ``GatewayCache``; other responses of the upstreams are
+/// passed through.
 ///
 /// - The upstream decides about each client. Cached bytes that are not public are sent only after the upstream has accepted the
 ///   client's own credentials for exactly these bytes (``GatewayConsent``). If its response is about other content, the request
