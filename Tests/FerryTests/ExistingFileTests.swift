@@ -1,5 +1,7 @@
+import FerryEngine
 import FerryTesting
 import Foundation
+import SystemPackage
 import Testing
 
 @testable import Ferry
@@ -261,11 +263,38 @@ struct HalfFileTests {
             shop.server.serve("/b/f.bin", Self.resource)
             try await shop.interrupt("/a/f.bin", after: Self.half)
             let outcome = try await shop.get("/b/f.bin")
-            #expect(outcome.notes("ferry get \(shop.path("f.bin.part")) NEWURL"))
+            #expect(outcome.notes("ferry get \(shop.path("f.bin.part")) \(shop.server.url("/b/f.bin"))"))
             #expect(try outcome.file.path == shop.path("f (1).bin"))
             let next = try await shop.get("/b/f.bin", { _ in }, { $0.destination = .part(shop.path("f.bin.part")) })
             #expect(next.resumedAt == Self.half)
             try shop.expect(next.file.path, is: Self.resource)
+        }
+    }
+
+    @Test("Part file: a link whose query is hidden is not printed in the command that goes on with it")
+    func hiddenLink() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a/f.bin", Self.resource)
+            shop.server.serve("/b/f.bin?key=1", Self.resource)
+            try await shop.interrupt("/a/f.bin", after: Self.half)
+            let outcome = try await shop.get("/b/f.bin?key=1")
+            #expect(outcome.notes("ferry get \(shop.path("f.bin.part")) NEWURL"))
+        }
+    }
+
+    @Test("Part file: no advice to go on with one that is in use")
+    func lockedPart() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a/f.bin", Self.resource)
+            shop.server.serve("/b/f.bin", Self.resource)
+            try await shop.interrupt("/a/f.bin", after: Self.half)
+            let journal = try Journal.open(
+                at: FilePath(shop.path("f.bin.part.ferry")), fileSystem: LocalFileSystem(), syncs: false
+            ).journal
+            let outcome = try await shop.get("/b/f.bin")
+            journal.close()
+            #expect(!outcome.notes("ferry get"))
+            #expect(try outcome.file.path == shop.path("f (1).bin"))
         }
     }
 

@@ -78,8 +78,8 @@ extension SentenceTable {
             "{0}（{1}）可能是此文件的开头；它保持不变；要从它继续：ferry get {2} URL"
         ),
         .partFits: (
-            "{0} may be the same file under another link; to continue it: ferry get {1} NEWURL",
-            "{0} 可能是另一链接下的同一文件；要从它继续：ferry get {1} NEWURL"
+            "{0} may be the same file under another link; to continue it: ferry get {1} {2}",
+            "{0} 可能是另一链接下的同一文件；要从它继续：ferry get {1} {2}"
         ),
         .partOfOtherName: (
             "{0} is an unfinished download of this URL under another name; to continue it: ferry get {1}",

@@ -123,7 +123,7 @@ struct ExistingFiles: Sendable {
         }
     }
 
-    /// Returns a hint for each unfinished download of `name`, with the command that resumes it.
+    /// Returns a hint for each unfinished download of `name` that is not in use, with the command that resumes it.
     func hints(of name: String, in directory: FilePath, _ identity: FileIdentity, _ disk: Disk) -> [Reason] {
         guard request.onConflict == .rename, !context.ignoresFinished, !isRestart,
             let paths = DownloadPaths(directory: directory, name: name)
@@ -132,9 +132,12 @@ struct ExistingFiles: Sendable {
         let record = try? Journal.read(at: paths.journal, fileSystem: disk.fileSystem)
         if let record, !own.isAnothers(record.id),
             record.identity.totalBytes ?? record.totalBytes == identity.totalBytes,
-            record.identity.etag == identity.etag, !record.claimed.isEmpty
+            record.identity.etag == identity.etag, !record.claimed.isEmpty,
+            !Journal.isLocked(at: paths.journal, fileSystem: disk.fileSystem)
         {
-            hints.append(Reason(.partFits, "\(paths.part)", ShellWord.quote(paths.part.string)))
+            // A redacted URL would be a different one.
+            let link = source.redacted == source.text ? ShellWord.quote(source.text) : "NEWURL"
+            hints.append(Reason(.partFits, "\(paths.part)", ShellWord.quote(paths.part.string), link))
         }
         for path in HalfFile.paths(of: paths) where path != paths.part || record == nil {
             guard let status = try? disk.fileSystem.ours(at: path, for: .content), status.length > 0,

@@ -84,6 +84,17 @@ package final class Journal: Sendable {
         return try JournalImage(file, path: path).record
     }
 
+    /// Returns whether another process, or another download of this one, has locked the journal; `false` if that cannot be
+    /// determined. Blocks.
+    package static func isLocked(at path: FilePath, fileSystem: any FileSystem) -> Bool {
+        do throws(JournalError) {
+            try openLocked(at: path, fileSystem: fileSystem).close()
+            return false
+        } catch {
+            return error == .locked(path)
+        }
+    }
+
     /// Converts an error of opening the file. Other users can give any file the journal's name.
     private static func opening(_ path: FilePath, _ error: FileError) -> JournalError {
         switch error.kind {
