@@ -77,6 +77,18 @@ import Testing
         }
     }
 
+    @Test("ferry cancel --keep: a download that has received nothing leaves the list, with exit code 0")
+    func keptNothing() async throws {
+        try await RemoteHome.run { home in
+            home.server.serve("/a.bin", Resource(size: 2_000_000, seed: 4))
+            try await home.run("add", "--pause", home.server.url("/a.bin"))
+            let keep = try await home.ferry("cancel", "--keep", "a.bin")
+            #expect(keep.code == 0, "\(keep.error)")
+            #expect(keep.text == "off the list: a.bin; nothing was received yet\n")
+            #expect(try await home.run("list").text == "")
+        }
+    }
+
     @Test(
         "ferry cancel: on a terminal it asks before it deletes much, and --yes or a no decide",
         arguments: [true, false])

@@ -17,6 +17,16 @@ import Testing
         #expect(line.contains("--on-conflict"))
     }
 
+    @Test("ErrorText: a file in use has the advice -o only if a URL was given")
+    func inUse() {
+        let error = DownloadError(
+            .conflict, ErrorPhrase(.inUse, "/d/f"), suggestion: ErrorPhrase(.waitForOther), recovery: .needsUser)
+        let url = ErrorText.advised(error, for: .directory("/d", name: nil))
+        #expect(ErrorText.line(url, name: "f").hasSuffix("or choose another name with -o"))
+        let part = ErrorText.advised(error, for: .part("/d/f.part"))
+        #expect(ErrorText.line(part, name: "f").hasSuffix("then run it again"))
+    }
+
     @Test("ErrorText: a silent daemon gets the advice to start it, and one that could not be started does not")
     func daemon() {
         let silent = DownloadError(.daemonUnavailable, ErrorPhrase(.daemonSilent, "/run/s"))

@@ -161,9 +161,10 @@ extension Scheduler {
         return try await withFiles { [directory] files throws(DownloadError) in
             guard let path else { throw DownloadError(.notResumable, ErrorPhrase(.nothingYet)) }
             let found = try PartFiles.find(at: path, fileSystem: files)
-            guard found.record.id == id.rawValue, found.claimedBytes > 0,
-                session == nil || found.record.session == session
-            else {
+            guard found.record.id == id.rawValue else {
+                throw DownloadError(.notResumable, ErrorPhrase(.partOfAnother, found.part))
+            }
+            guard found.claimedBytes > 0, session == nil || found.record.session == session else {
                 throw DownloadError(.notResumable, ErrorPhrase(.nothingToResume))
             }
             return try ResumeData(found, in: directory, at: date)

@@ -142,7 +142,7 @@ extension ErrorPhrase {
         case hostOtherVersion, unusableMessage, fileIsGone, noFileManager
         // Resume data
         case resumeDataEmpty, resumeDataDamaged, resumeDataForeign, resumeDataNewer, resumeDataUsed
-        case nothingYet, nothingToResume, partGone
+        case nothingYet, nothingToResume, partOfAnother, partGone
         case hasBytes, noWholeNumbers, propertyList, noJSON, noObject, otherFormat, noVersion, otherSeal, hasCredentials
         case unknownPlace, beginInstead
         case noText, noNumber, noList, noTexts, noID, noURLInIt, noPartPath, impossibleSizes, impossibleTime
@@ -206,7 +206,8 @@ extension ErrorPhrase {
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary, getOneFile
         case nameServer, allowPrivate
         case renewCertificate, setDate, giveNameOfCertificate
-        case giveAuthority, giveCertificate, writeHTTP, allowDowngrade, writeProxyCredentials, waitForOther, moveAway
+        case giveAuthority, giveCertificate, writeHTTP, allowDowngrade, writeProxyCredentials, waitForOther, waitOrRename,
+            moveAway
         case nameLists, useNewer
         case closeFirst, giveAgain
         case listShows, giveMoreOfID, lookAtLog, logWhere

@@ -92,6 +92,10 @@ extension SentenceTable {
             "Write them as --proxy http://USER:PASSWORD@host:port.", "请写成 --proxy http://USER:PASSWORD@host:port。"
         ),
         .waitForOther: (
+            "Wait for the other one (ferry list shows those of the daemon), then run it again.",
+            "请等待另一个下载结束（ferry list 列出后台服务的下载），然后重新运行。"
+        ),
+        .waitOrRename: (
             "Wait for the other one (ferry list shows those of the daemon), or choose another name with -o.",
             "请等待另一个下载结束（ferry list 列出后台服务的下载），或用 -o 选择其他名称。"
         ),

@@ -190,7 +190,8 @@ package enum PartFileError: Error, Sendable, Hashable {
         switch self {
         case .missing(let path): ErrorPhrase(.missing, path.string)
         case .exists(let path): ErrorPhrase(.alreadyThere, path.string)
-        case .locked(let path): ErrorPhrase(.inUse, path.string)
+        // The file that the user knows, not the one beside it.
+        case .locked(let path): ErrorPhrase(.inUse, (DownloadPaths(of: path)?.final ?? path).string)
         case .replaced(let path): ErrorPhrase(.replaced, path.string)
         case .notAFile(let path): ErrorPhrase(.notRegular, path.string)
         case .file(let error): error.phrase

@@ -48,7 +48,8 @@ package enum JournalError: Error, Sendable, Hashable {
         case .torn(let path): ErrorPhrase(.damaged, path.string)
         case .foreign(let path): ErrorPhrase(.notAJournal, path.string)
         case .newerVersion(let path, let version): ErrorPhrase(.newerJournal, path.string, "\(version)")
-        case .locked(let path): ErrorPhrase(.inUse, path.string)
+        // The file that the user knows, not the one beside it.
+        case .locked(let path): ErrorPhrase(.inUse, (DownloadPaths(of: path)?.final ?? path).string)
         case .tooLarge(let path): ErrorPhrase(.largeJournal, path.string)
         case .invalid(let path, let reason): ErrorPhrase(.unwritable, path.string, reason)
         case .file(let error): error.phrase

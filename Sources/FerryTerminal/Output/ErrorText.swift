@@ -59,6 +59,14 @@ package enum ErrorText {
         }
     }
 
+    /// Returns the error; if its file is in use, names -o where `ferry get` was given a URL, and not a part file.
+    package static func advised(
+        _ error: DownloadError, for destination: DownloadRequest.Destination
+    ) -> DownloadError {
+        if case .part = destination { return error }
+        return error.suggestionPhrase?.key == .waitForOther ? error.suggesting(ErrorPhrase(.waitOrRename)) : error
+    }
+
     /// Returns the URL as a shell word; `nil` if its query is redacted, because the result would be a different URL.
     private static func typeable(_ url: String) -> String? { url.utf8.hasSuffix("?…") ? nil : ShellWord.quote(url) }
 

@@ -107,6 +107,8 @@ package struct DownloadTable: Sendable {
             "to trust its authority: \(setting(download, "ca-file=FILE")), then \(command("resume", download))"
         case .failed(let error) where error.suggestionPhrase?.key == .giveCertificate:
             "to trust it, if it is the server's own: \(setting(download, "ca-file=FILE")), then \(command("resume", download))"
+        case .failed(let error) where error.suggestionPhrase?.key == .waitForOther:
+            "wait for the other program, then: \(command("resume", download))"
         case .failed(let error) where error.suggestionPhrase?.key == .giveLinkOfBegun:
             "go on with a link of that file: \(setting(download, "url=NEWURL")), then \(command("resume", download))"
         case .waiting(.diskSpace) where download.status.waitError?.suggestionPhrase?.key == .minFree:

@@ -80,7 +80,8 @@ extension RemoteRun {
     private struct KeptPart: Encodable {
         var id: DownloadID
         var name: String
-        var path: String
+        /// The path of the part file; `nil` if nothing was received.
+        var path: String?
     }
 
     /// Runs `ferry cancel --keep` and `ferry remove --keep`: removes downloads from the list and keeps their part files.
@@ -88,14 +89,15 @@ extension RemoteRun {
         var codes: Set<ExitCode> = []
         for one in try await pick(words) where words != ["all"] || one.status.state.actions.contains(.cancel) {
             do throws(DownloadError) {
-                let body = try await link.ask(.keepResumeData, id: one.id.rawValue, as: ResumeDataBody.self)
-                let path = try ResumeData(body.resumeData).partPath
+                let path = try await keptPart(of: one.id)
+                let name = PrintableText.escape(one.status.name)
                 if json {
                     say(KeptPart(id: one.id, name: one.status.name, path: path))
-                } else {
-                    let name = PrintableText.escape(one.status.name)
+                } else if let path {
                     let text: Reason = "off the list: \(name); to resume: ferry get \(ShellWord.quote(path))"
                     say(text.shown)
+                } else {
+                    say(("off the list: \(name); nothing was received yet" as Reason).shown)
                 }
             } catch {
                 if json { console.result(Program.failure(error, id: one.id)) }
@@ -103,6 +105,22 @@ extension RemoteRun {
             }
         }
         return ExitCode.combine(codes)
+    }
+
+    /// Removes a download from the list and keeps its part file. Returns the path of the part file, which another program may
+    /// use; `nil` if nothing was received.
+    private func keptPart(of id: DownloadID) async throws(DownloadError) -> String? {
+        do throws(DownloadError) {
+            let body = try await link.ask(.keepResumeData, id: id.rawValue, as: ResumeDataBody.self)
+            return try ResumeData(body.resumeData).partPath
+        } catch {
+            // The daemon has cancelled the download, and deleted nothing of another one.
+            guard error.code == .notResumable, let phrase = error.phrase,
+                [.nothingYet, .nothingToResume, .partOfAnother, .partGone, .missing].contains(phrase.key)
+            else { throw error }
+            _ = try await link.ask(.removeMany, json: RemovalBody([id.rawValue]), as: ActionCount.self)
+            return phrase.key == .partOfAnother ? phrase.arguments.first?.text(in: .english) : nil
+        }
     }
 
     /// Acts on many downloads in one request: separate requests would start waiting downloads in the slots that the first

@@ -428,7 +428,10 @@ extension GetRun {
                 ? nil
                 : ErrorText.command(
                     after: error, part: part, url: entry.url, options: plan.givenOptions)
-            let told = plan.isOfSet ? SetAdvice.advised(error, repairs: plan.isOfRepair) : error
+            let told =
+                plan.isOfSet
+                ? SetAdvice.advised(error, repairs: plan.isOfRepair)
+                : ErrorText.advised(error, for: entry.request.destination)
             reporter.failed(told, id: event.id, name: entry.shownName, command: command, date: event.date)
             // Removing deletes a part file. Without one, the entry is removed, because a list may be long.
             if part == nil { try? await entry.download.remove() }

@@ -146,6 +146,16 @@ import Testing
             facts.contains("ferry set 0123456789abcdef \(setting), then ferry resume 0123456789abcdef"), "\(facts)")
     }
 
+    @Test("DownloadFacts: a download whose file is in use is to be resumed when the other program has ended")
+    func inUse() {
+        let error = DownloadError(
+            .conflict, ErrorPhrase(.inUse, "/d/f"), suggestion: ErrorPhrase(.waitForOther), recovery: .needsUser)
+        let failed = ListedDownload.sample("0123456789abcdef", .failed(error))
+        let facts = DownloadFacts.lines(DownloadDetail(failed), events: []).joined(separator: "\n")
+        #expect(facts.contains("; wait for the other program, then: ferry resume 0123456789abcdef"), "\(facts)")
+        #expect(!facts.contains("-o"))
+    }
+
     @Test("DownloadFacts: a download that waits for a slot says how many run, and how many are before it")
     func place() {
         var detail = DownloadDetail(ListedDownload.sample("a", .waiting(.slot)))
