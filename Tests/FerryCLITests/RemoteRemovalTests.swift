@@ -81,7 +81,7 @@ import Testing
     func keptNothing() async throws {
         try await RemoteHome.run { home in
             home.server.serve("/a.bin", Resource(size: 2_000_000, seed: 4))
-            try await home.run("add", "--pause", home.server.url("/a.bin"))
+            try await home.run("add", "--paused", home.server.url("/a.bin"))
             let keep = try await home.ferry("cancel", "--keep", "a.bin")
             #expect(keep.code == 0, "\(keep.error)")
             #expect(keep.text == "off the list: a.bin; nothing was received yet\n")

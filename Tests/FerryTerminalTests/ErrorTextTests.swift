@@ -21,7 +21,7 @@ import Testing
     func inUse() {
         let error = DownloadError(
             .conflict, ErrorPhrase(.inUse, "/d/f"), suggestion: ErrorPhrase(.waitForOther), recovery: .needsUser)
-        let url = ErrorText.advised(error, for: .directory("/d", name: nil))
+        let url = ErrorText.advised(error, for: .directory("/d"))
         #expect(ErrorText.line(url, name: "f").hasSuffix("or choose another name with -o"))
         let part = ErrorText.advised(error, for: .part("/d/f.part"))
         #expect(ErrorText.line(part, name: "f").hasSuffix("then run it again"))
