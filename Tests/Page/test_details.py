@@ -380,6 +380,17 @@ class Details(PageTest):
         self.browser.until_state(identifier, "downloading")
         self.assertEqual(self.daemon.show(identifier)["url"], first)
 
+    def test_what_another_file_says_is_not_told_of_the_one_that_was_begun(self):
+        identifier = self.held(name="named.bin")
+        self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 1_200_000, "some bytes")
+        other = self.origin.file("30M", "other.bin", "rate=400K&seed=2&etag=none&lastmod=none")
+        self.daemon.call("PATCH", f"/downloads/{identifier}", {"urls": [other]})
+        self.browser.until_state(identifier, "failed")
+        self.open(identifier)
+        self.browser.until(lambda: "About this file" in self.browser.text(PANEL) and self.facts().get("Source"), "the details")
+        self.assertFalse(self.browser.js("return document.querySelector('dialog.detail .unproven').checkVisibility()"))
+        self.assertNotIn("names no version", self.browser.text(PANEL))
+
     def test_another_link_for_one_that_failed_is_tried_at_once(self):
         identifier = self.daemon.add(self.origin.file("30K", "failed.bin", "status=400"))
         self.browser.until_state(identifier, "failed")

@@ -142,6 +142,26 @@ class Sets(SetTest):
         self.until_part(identifier, "state", "Sync failed")
         self.assertIn(self.daemon.sets()[0]["error"]["messages"]["en"], self.part(identifier, "reason"))
 
+    def test_one_whose_link_is_wrong_says_what_to_do(self):
+        url = self.origin.file("1K", "none.txt", "status=404")
+        identifier = self.add(url)
+        self.until_part(identifier, "state", "Sync failed")
+        self.assertEqual(self.part(identifier, "reason").count(url), 1, "its link, once")
+        self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        self.browser.until(lambda: "add it again with the right link" in self.browser.text(f"{PANEL} .detail-reason"), "what to do")
+        self.assertNotIn("Try again later", self.browser.text(PANEL))
+        self.assertNotIn("Last synced", self.browser.text(PANEL), "it never was")
+
+    def test_one_whose_list_wants_a_sign_in_offers_the_command(self):
+        url = self.listen(lambda path, headers: (401, {"WWW-Authenticate": 'Basic realm="x"'}, b"")) + "/it's.jsonl"
+        identifier = self.add(url, exclude=["*.asc"])
+        self.until_part(identifier, "state", "Sync failed")
+        self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        self.browser.until(lambda: "wants a user and a password" in self.browser.text(f"{PANEL} .detail-reason"), "what is needed")
+        quoted = url.replace("'", "'\\''")
+        command = f"ferry sync '{quoted}' {self.downloads_of('kept')} '--exclude=*.asc' --user USER"
+        self.assertIn(command, [each.text for each in self.browser.all(f"{PANEL} .facts .mono")])
+
     def test_what_of_a_list_cannot_be_used_is_shown(self):
         identifier = self.add(self.list_of({"a.bin": "", "../b.bin": ""}))
         self.until_part(identifier, "state", "Incomplete")
@@ -304,6 +324,23 @@ class AddingSets(SetTest):
                 self.browser.press(".options-toggle")
                 self.browser.press(".options [name=isSet]")
                 self.browser.write(".options [name=directory]", "other")
+
+    def test_a_new_one_that_fails_before_the_daemon_has_answered_was_added(self):
+        self.browser.js("""
+            const { fetch } = window;
+            // The answer waits until the end of the set is known.
+            window.fetch = async (path, options) => {
+              const answer = await fetch(path, options);
+              if (options?.method === 'POST' && String(path).endsWith('/sets')) {
+                while (!document.querySelector('.row[data-kind=set][data-state=failed]')) await new Promise(requestAnimationFrame);
+              }
+              return answer;
+            };""")
+        self.choose(self.origin.file("1K", "none.txt", "status=404"))
+        self.browser.write(".options [name=directory]", "early")
+        self.browser.press(".add-button")
+        self.browser.until(lambda: self.browser.one(".add-field").get_attribute("value") == "", "it is added")
+        self.assertEqual([text for each in self.browser.all(".toast-text") if "synced again" in (text := each.text)], [])
 
     def test_more_than_one_link_is_no_set_and_a_place_outside_is_refused(self):
         self.forgives = [r"status of 400"]

@@ -219,11 +219,10 @@ export class AddForm {
     if (entries.length > 1 || urls.length > 1 || Object.keys(more).length > 0) return this.#say(t('add.set.one'));
     this.#button.disabled = true;
     try {
-      const set = await this.#api.addSet({ url: urls[0], directory: directory ?? folderOf(urls[0]) });
-      const isListed = Boolean(this.#store.sets.get(set.id)?.endedAt);
+      const { set, isNew } = await this.#api.addSet({ url: urls[0], directory: directory ?? folderOf(urls[0]) });
       this.#store.takeSet(set);
       this.#empty();
-      this.#onAdded([set], t(isListed ? 'add.set.again' : 'add.set.added'), !isListed);
+      this.#onAdded([set], t(isNew ? 'add.set.added' : 'add.set.again'), isNew);
     } catch (problem) {
       this.#refuse(problem);
     } finally {

@@ -71,7 +71,8 @@ export class API {
 
   /// - timeout: in milliseconds without a byte of the answer, however long all of it takes.
   /// - headers: beside those of every request.
-  async request(method, path, { body, signal, headers = {}, timeout = 30_000, keepalive = false } = {}) {
+  /// - onStatus: told the status of the answer.
+  async request(method, path, { body, signal, headers = {}, timeout = 30_000, keepalive = false, onStatus = () => {} } = {}) {
     const isChange = method !== 'GET';
     const text = body === undefined ? undefined : JSON.stringify(body);
     const patience = new AbortController();
@@ -93,6 +94,7 @@ export class API {
         redirect: 'error',
         signal: signal ? AbortSignal.any([signal, patience.signal]) : patience.signal,
       });
+      onStatus(response.status);
       return await this.read(response, alive);
     } catch (error) {
       if (signal?.aborted || error instanceof Problem) throw error;
@@ -149,7 +151,12 @@ export class API {
   change(id, change) { return this.patch(`/downloads/${encodeURIComponent(id)}`, change); }
   clear(which) { return this.post('/downloads/clear', { which, deleteFiles: false }); }
   sets() { return this.get('/sets'); }
-  addSet(set) { return this.post('/sets', set, { timeout: 120_000 }); }
+  /// Gives the set, and whether it was not listed before.
+  async addSet(set) {
+    let isNew = false;
+    const added = await this.post('/sets', set, { timeout: 120_000, onStatus: (status) => { isNew = status === 201; } });
+    return { set: added, isNew };
+  }
   /// - action: `pause`, `resume`, `cancel` or `remove`; each is answered when the set has stopped.
   actOnSet(id, action, keepalive = false) {
     const path = `/sets/${encodeURIComponent(id)}`;

@@ -15,7 +15,7 @@ import { SetParts, setFacts } from './setdetail.js';
 import { wordsOf } from './entry.js';
 import { ask } from './ask.js';
 import { figures, limitText } from './figures.js';
-import { failedChecksum, isUnproven, mainAction, may } from './words.js';
+import { failedChecksum, isUnproven, mainAction, may, needsLink } from './words.js';
 
 /// While it runs, ranges and samples are read this often; nothing else tells them.
 const PERIOD = 1000;
@@ -351,7 +351,7 @@ export class Detail {
     const download = { ...this.#detail, ...listed };
     // While it runs the list does not know yet what the transfer knows.
     for (const name of ['validator', 'checksum', 'path', 'proof']) download[name] ??= this.#detail?.[name] ?? null;
-    this.#nodes.unproven.hidden = !isUnproven(download) || !may(download, 'change');
+    this.#nodes.unproven.hidden = !isUnproven(download) || needsLink(download) || !may(download, 'change');
     return facts(download, (text) => this.#actions.copy(text));
   }
 

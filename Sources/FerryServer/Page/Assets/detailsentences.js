@@ -165,6 +165,7 @@ export const detailSentences = {
   'missing.more': [({ n }) => `and ${files(n)} more`, '以及另外 {n} 个文件'],
   'problems': ['Unusable parts of the source', '来源中无法使用的内容'],
   'set.facts': ['About this set', '文件集信息'],
+  'fact.signIn': ['With user and password', '使用用户名和密码'],
   'fact.include': ['Only files that match', '仅包括匹配的文件'],
   'fact.exclude': ['Without files that match', '不包括匹配的文件'],
   'fact.depth': ['Directories below the page at most', '页面以下的最大目录层数'],

@@ -3,7 +3,7 @@
 import { h } from './dom.js';
 import { icon } from './icons.js';
 import { shortened, t, dateTime } from './text.js';
-import { lacksValidator, wasKept } from './words.js';
+import { lacksValidator, needsLink, wasKept } from './words.js';
 
 /// Terms and texts of facts: `[key, text, {canCopy, isMono, isDigest}]`; one without a text is left out.
 /// - copy: called with the text of a fact that can be copied.
@@ -33,7 +33,7 @@ export function facts(download, copy) {
   if (answered && answered !== download.url) add('fact.answered', answered, { isMono: true });
   add(wasKept(download) ? 'fact.kept' : download.state === 'completed' ? 'fact.path' : download.path ? 'fact.target' : 'fact.directory', download.path ?? download.directory, { canCopy: true, isMono: true });
   if (download.proof) add('fact.proof', t(`proof.${download.proof}`));
-  add('fact.validator', download.validator ?? (lacksValidator(download) ? t('fact.validator.none') : null), { isMono: Boolean(download.validator) });
+  add('fact.validator', download.validator ?? (lacksValidator(download) && !needsLink(download) ? t('fact.validator.none') : null), { isMono: Boolean(download.validator) });
   add('fact.digest', download.checksum, { isDigest: true });
   add('fact.type', download.response?.type, { isMono: true });
   add('fact.modified', dateTime(download.response?.lastModified) || download.response?.lastModified);

@@ -3,6 +3,7 @@
 import { h } from './dom.js';
 import { t, dateTime, number } from './text.js';
 import { factRows } from './facts.js';
+import { needsSignIn, signInCommand } from './setwords.js';
 import { errorText } from './words.js';
 
 /// The sections of what is missing, and of what of the source cannot be used; hidden where there is nothing.
@@ -43,13 +44,15 @@ export function setFacts({ set, url, id, addedAt, endedAt }, copy) {
   return factRows([
     ['fact.source', url, { canCopy: true, isMono: true }],
     ['fact.directory', directory, { canCopy: true, isMono: true }],
+    ['fact.signIn', needsSignIn(set) ? signInCommand(set) : null, { canCopy: true, isMono: true }],
     ['fact.include', include?.join(', '), { isMono: true }],
     ['fact.exclude', exclude?.join(', '), { isMono: true }],
     ['fact.depth', depth === undefined ? null : number(depth)],
     ['fact.base', base, { isMono: true }],
     ['fact.rules', rules.join(' · ')],
     ['fact.added', dateTime(addedAt)],
-    ['fact.looked', endedAt ? dateTime(endedAt) : null],
+    // A set that has failed or was cancelled has ended too.
+    ['fact.looked', endedAt && ['complete', 'incomplete'].includes(set.state) ? dateTime(endedAt) : null],
     ['fact.id', id, { isMono: true }],
   ], copy);
 }

@@ -30,6 +30,15 @@ export const setSentences = {
     'The listed files are here, but parts of the source cannot be used, as of {time}.',
     '截至 {time}，列出的文件齐全，但来源的部分内容无法使用。',
   ],
+  'set.advice.signIn': [
+    'The server wants a user and a password, and sets keep none. In a terminal on the machine of Ferry, the command below syncs once and asks for the password.',
+    '服务器要求用户名和密码，而文件集不保存它们。请在运行 Ferry 的机器上打开终端，下方的命令会同步一次并询问密码。',
+  ],
+  'set.advice.link': [
+    'If the link is wrong, remove this set and add it again with the right link: the link of a set cannot be changed.',
+    '如果链接有误，请移除此文件集，再用正确的链接重新添加：文件集的链接无法更改。',
+  ],
+  'set.advice.again': ['“Look for changes” tries again.', '“检查更新”会重试。'],
   'set.ended': ['{name}: {state}. {detail}', '{name}：{state}。{detail}'],
 
   'do.copyFolder': ['Copy the path of the folder', '复制文件夹路径'],

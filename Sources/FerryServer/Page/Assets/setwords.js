@@ -2,7 +2,7 @@
 
 import { t, clockTime, dateTime } from './text.js';
 import * as format from './format.js';
-import { errorText, suggestionText } from './words.js';
+import { attemptText, errorText, suggestionText } from './words.js';
 
 /// So many missing files are named in a row.
 const MOST_NAMED = 3;
@@ -31,8 +31,11 @@ export const leftText = () => '';
 export const placeText = (entry) =>
   (entry.set.state === 'complete' ? joined(t('set.saved', { time: clockTime(entry.endedAt), path: entry.set.set.directory }), ...sourceTexts(entry)) : '');
 
-/// What is missing, what has failed so far, what was received, and the source.
-export const reasonText = (entry) => joined(stateReason(entry), ...sourceTexts(entry));
+/// What is missing, what has failed so far, what was received, and the source, unless the reason names it.
+export function reasonText(entry) {
+  const reason = stateReason(entry);
+  return joined(reason, ...sourceTexts(entry).filter((text) => text && !reason.includes(text)));
+}
 
 const joined = (...texts) => texts.filter(Boolean).join(' · ');
 
@@ -44,9 +47,14 @@ function stateReason(entry) {
   switch (set.state) {
     case 'failed': return errorText(error);
     case 'incomplete': return missingText(set);
-    case 'syncing': return set.files === 0 ? t('set.reading') : set.failed > 0 ? t('set.failed', { n: set.failed }) : '';
+    case 'syncing': return set.files === 0 ? readingText(set) : set.failed > 0 ? t('set.failed', { n: set.failed }) : '';
     default: return '';
   }
+}
+
+/// That the list is read, or why it could not be read and when it is read again.
+function readingText({ error, until }) {
+  return error && until ? joined(errorText(error), attemptText({ until })) : t('set.reading');
 }
 
 /// The first files that are missing, else what of the source cannot be used.
@@ -61,11 +69,38 @@ export function explanation(entry) {
   const { set, endedAt } = entry;
   switch (set.state) {
     case 'complete': return t('set.complete', { time: dateTime(endedAt) });
-    case 'incomplete': return t(set.failed > 0 ? 'set.incomplete' : 'set.partial', { n: set.failed, time: dateTime(endedAt) });
-    case 'failed': return joined(errorText(entry.error), suggestionText(entry.error));
+    case 'incomplete': return joined(
+      t(set.failed > 0 ? 'set.incomplete' : 'set.partial', { n: set.failed, time: dateTime(endedAt) }), needsSignIn(set) && t('set.advice.signIn'));
+    case 'failed': return joined(errorText(entry.error), adviceText(set));
     default: return stateReason(entry);
   }
 }
+
+/// Whether a server wants user and password for the list or for a file.
+export const needsSignIn = ({ state, error, incomplete = [] }) =>
+  (state === 'failed' ? error?.code === 'credentials' : state === 'incomplete' && incomplete.some((each) => each.error?.code === 'credentials'));
+
+/// What to do about a set that has failed. The page can change neither its link nor its directory.
+function adviceText(set) {
+  const { error } = set;
+  if (needsSignIn(set)) return t('set.advice.signIn');
+  const isAtFault = error?.phrase?.[0] === 'notAnIndex' || error?.code === 'refused';
+  if (isAtFault && set.set.url !== undefined) return t('set.advice.link');
+  return error?.phrase?.[0] === 'setAnswered' || error?.code === 'network' ? t('set.advice.again') : suggestionText(error);
+}
+
+/// The command that syncs a set once with a user and a password, for a terminal on the machine of the daemon.
+export function signInCommand({ set: { url, list, directory, include = [], exclude = [], depth, base, safeNames, trustsListing, deletesGone, maxDelete, replacesOthers }, root }) {
+  const options = [
+    ...include.map((pattern) => `--include=${pattern}`), ...exclude.map((pattern) => `--exclude=${pattern}`),
+    depth !== undefined && `--depth=${depth}`, base && `--base=${base}`, (safeNames || root) && '--safe-names', trustsListing && '--trust-listing',
+    deletesGone && '--delete', maxDelete && `--max-delete=${maxDelete}`, replacesOthers && '--on-conflict=overwrite',
+  ];
+  return ['ferry', 'sync', ...[url ?? list, directory, ...options.filter(Boolean)].map(quoted), '--user', 'USER'].join(' ');
+}
+
+/// A word of a shell's command line.
+const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 /// What is told of a set that has ended.
 export function ending(entry) {

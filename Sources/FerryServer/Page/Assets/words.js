@@ -45,6 +45,9 @@ export const gotPage = ({ waitReason, error }) => waitReason === 'freshLink' && 
 /// Whether it stopped since its new link leads to another file, or may do so.
 export const leadsElsewhere = ({ state, error }) => state === 'failed' && error?.phrase?.[0] === 'otherFile';
 
+/// Whether it waits for a link to the file that was begun: what the server says is then not of that file.
+export const needsLink = (download) => leadsElsewhere(download) || (download.state === 'waiting' && download.waitReason === 'freshLink');
+
 /// Whether nothing goes on before its user has done something.
 export const needsUser = ({ state, waitReason, pauseReason }) =>
   state === 'failed' || Boolean(pauseReason) || (state === 'waiting' && NEEDS.includes(waitReason));
@@ -74,7 +77,7 @@ export function reasonText(download) {
 }
 
 /// When the next attempt begins; empty where that is not known, as of a daemon that is away.
-function attemptText({ until, isStale }) {
+export function attemptText({ until, isStale }) {
   if (!until || isStale) return '';
   const seconds = Math.ceil((Date.parse(until) - Date.now()) / 1000);
   if (seconds <= 0) return t('wait.retry.now');
