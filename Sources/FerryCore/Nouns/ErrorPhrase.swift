@@ -206,7 +206,8 @@ extension ErrorPhrase {
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary, getOneFile
         case nameServer, allowPrivate
         case renewCertificate, setDate, giveNameOfCertificate
-        case giveAuthority, giveCertificate, writeHTTP, allowDowngrade, writeProxyCredentials, waitForOther, waitOrRename,
+        case giveAuthority, giveCertificate, writeHTTP, allowDowngrade, writeProxyCredentials, waitForOther,
+            waitOrRename,
             moveAway
         case nameLists, useNewer
         case closeFirst, giveAgain
