@@ -75,12 +75,14 @@ import Testing
                 == "ferry get -H 'Authorization: …' /d/f.part")
     }
 
-    @Test("ErrorText: a suggestion for several places is told for the command line alone")
+    @Test("ErrorText: a private address suggests the option of ferry get there, and of the others elsewhere")
     func place() {
         let error = DownloadError(
             .refused, ErrorPhrase(.privateAddress, "h"), suggestion: ErrorPhrase(.allowPrivate), recovery: .permanent)
-        let line = ErrorText.line(error, name: "")
+        let line = ErrorText.line(ErrorText.advised(error, for: .directory("/d")), name: "")
         #expect(line.hasSuffix("; if this address is meant, leave out --no-private"), "\(line)")
+        let worker = ErrorText.line(error, name: "")
+        #expect(worker.contains("--allow-private") && !worker.contains("--no-private"), "\(worker)")
     }
 
     @Test(

@@ -66,6 +66,9 @@ public struct SyncPreview: Sendable, Hashable {
     /// The number of files with this action.
     public func count(_ action: PreviewedFile.Action) -> Int { files.count { $0.action == action } }
 
+    /// Whether a sync would write to the directory: everything but its manifest is there already otherwise.
+    package var writes: Bool { files.contains { ![.keep, .leave].contains($0.action) } }
+
     /// The known bytes of the files that would be fetched.
     public var fetchedBytes: ByteCount {
         files.lazy.filter { $0.action == .fetch }.compactMap(\.totalBytes).sum

@@ -42,9 +42,9 @@ package enum AuthAnswer: Sendable, Hashable {
         return challenges.first { $0.scheme == "basic" }.map { .basic(realm: $0.realm) }
     }
 
-    /// Returns the first scheme, if there are challenges and none is supported; at most 32 bytes of it.
+    /// Returns the first scheme, at most 32 bytes of it, if there are challenges and none takes a user name and password.
     package static func unanswerable(in challenges: [AuthChallenge]) -> String? {
-        guard best(of: challenges) == nil else { return nil }
+        guard !challenges.contains(where: { ["basic", "digest"].contains($0.scheme) }) else { return nil }
         return challenges.first.map { String($0.scheme.prefix(32)) }
     }
 

@@ -204,7 +204,7 @@ extension ErrorPhrase {
             giveChecksum, keptMarked, keptMarkedOf,
             doNotUse
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary, getOneFile
-        case nameServer, allowPrivate
+        case nameServer, allowPrivate, leaveOutNoPrivate
         case renewCertificate, setDate, giveNameOfCertificate
         case giveAuthority, giveCertificate, writeHTTP, allowDowngrade, writeProxyCredentials, waitForOther,
             waitOrRename,

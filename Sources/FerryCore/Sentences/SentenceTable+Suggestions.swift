@@ -58,6 +58,7 @@ extension SentenceTable {
             "Give the URL, or name the server: --user NAME@HOST, secretsOrigin.",
             "请给出网址，或说明服务器：--user NAME@HOST、secretsOrigin。"
         ),
+        .leaveOutNoPrivate: ("If this address is meant, leave out --no-private.", "如果确实要用这个地址，请去掉 --no-private。"),
         .allowPrivate: (
             "If this address is meant, allow it: allowsPrivate of a request, --allow-private of a worker.",
             "如果确实要用这个地址，请允许它：请求用 allowsPrivate，ferry work 用 --allow-private。"

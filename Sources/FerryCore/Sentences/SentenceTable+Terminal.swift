@@ -296,7 +296,6 @@ extension SentenceTable {
         "starts at {0}": "开始时间：{0}",
         "go on with: {0}": "要继续：{0}",
         "to keep nothing free: {0}": "要不保留空间：{0}",
-        "if this address is meant, leave out --no-private": "如果确实要用这个地址，请去掉 --no-private",
         "to take it as it is: {0}, then {1}": "要按现状接受：{0}，然后 {1}",
         "wait for the other program, then: {0}": "请等待另一个程序结束，然后运行：{0}",
         "to trust its authority: {0}, then {1}": "要信任其颁发机构：{0}，然后 {1}",

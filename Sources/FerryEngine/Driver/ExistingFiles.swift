@@ -56,7 +56,9 @@ struct ExistingFiles: Sendable {
             let file = try? disk.fileSystem.openOurs(path, .readOnly, for: .content)
         else { return nil }
         defer { file.close() }
-        guard let status = try? file.status(), status.length == total else { return nil }
+        guard let status = try? file.status(), status.length == total, !disk.hasDamagedJournal(beside: path) else {
+            return nil
+        }
         var found = FinishedDownload(
             path: path.string, totalBytes: total, proof: .weak, wasAlreadyComplete: true, redactedFinalURL: finalURL,
             contentType: representation.identity.contentType,
@@ -87,7 +89,9 @@ struct ExistingFiles: Sendable {
             guard (try? disk.fileSystem.exists(FilePath(path.string + Aria2ControlFile.suffix))) != true,
                 let file = try? disk.fileSystem.openOurs(path, .readOnly, for: .content)
             else { continue }
-            if let status = try? file.status(), status.length == total, mayBe(identity, file, status) {
+            if let status = try? file.status(), status.length == total, mayBe(identity, file, status),
+                !disk.hasDamagedJournal(beside: path)
+            {
                 return ExistingFile(path: path, file: file, status: status, isHalf: false)
             }
             file.close()

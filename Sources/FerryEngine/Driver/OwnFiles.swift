@@ -79,6 +79,20 @@ struct OwnFiles: Sendable {
     }
 }
 
+extension Disk {
+    /// Whether the journal beside a finished file is damaged. It may have announced the file: without syncing, a power cut can tear
+    /// both, and then nothing but its bytes proves the file.
+    func hasDamagedJournal(beside path: FilePath) -> Bool {
+        guard let name = path.lastComponent?.string,
+            let paths = DownloadPaths(directory: path.removingLastComponent(), name: name)
+        else { return false }
+        do throws(JournalError) {
+            _ = try Journal.read(at: paths.journal, fileSystem: fileSystem)
+            return false
+        } catch .missing { return false } catch { return error.flaw == nil && !error.mayPass }
+    }
+}
+
 extension FilePath {
     /// Creates the normalized path of a request; the manager has made it absolute.
     init(ofRequest path: String) { self = FilePath(path).lexicallyNormalized() }

@@ -39,7 +39,9 @@ extension API {
         if let directory = change.directory {
             try confinement?.check(directory)
             // A path that is not absolute is refused as a setting.
-            if directory.utf8.hasPrefix("/") { try await ConfinedDirectory.checkWritable(directory) }
+            if directory.utf8.hasPrefix("/"), directory != self.directory(of: call.session) {
+                try await ConfinedDirectory.checkWritable(directory)
+            }
         }
         guard isOfSession else {
             let body = try await settings.change(change)

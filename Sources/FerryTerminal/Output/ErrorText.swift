@@ -43,9 +43,8 @@ package enum ErrorText {
         return false
     }
 
-    /// Returns a suggestion specific to the command line, for errors without one, or with one for several places.
+    /// Returns a suggestion specific to the command line, for errors without one.
     private static func suggestion(for error: DownloadError) -> Reason? {
-        if error.suggestionPhrase?.key == .allowPrivate { return "if this address is meant, leave out --no-private" }
         guard error.suggestion == nil else { return nil }
         return switch (error.code, error.phrase?.key) {
         case (.wrongState, .cannotResume?): "ferry restart downloads it again"
@@ -59,10 +58,12 @@ package enum ErrorText {
         }
     }
 
-    /// Returns the error; if its file is in use, names -o where `ferry get` was given a URL, and not a part file.
+    /// Returns the error of `ferry get`, with a suggestion that fits its arguments: for a file in use, `-o` if it was given a URL and
+    /// not a part file; for a private address, to leave out `--no-private`.
     package static func advised(
         _ error: DownloadError, for destination: DownloadRequest.Destination
     ) -> DownloadError {
+        if error.suggestionPhrase?.key == .allowPrivate { return error.suggesting(ErrorPhrase(.leaveOutNoPrivate)) }
         if case .part = destination { return error }
         return error.suggestionPhrase?.key == .waitForOther ? error.suggesting(ErrorPhrase(.waitOrRename)) : error
     }

@@ -23,6 +23,8 @@ package final class GetRun: Sendable {
     private let reporter: any RunReporting
     /// The sync that the files belong to.
     private let sync: SetSync?
+    /// The number of each argument with a query, from 1, by its URLs.
+    private let argumentNumbers: [[DownloadURL]: Int]
     /// The lines of `--results`; `nil` for none.
     private let results: ResultsLog?
     private let ledger = Mutex(Ledger())
@@ -55,6 +57,10 @@ package final class GetRun: Sendable {
         self.reporter = reporter
         self.results = results
         (end, endNow) = AsyncStream.makeStream()
+        argumentNumbers = plan.items.arguments.enumerated().reduce(into: [:]) { numbers, argument in
+            guard let sources = argument.element.request?.sources, sources.first?.query != nil else { return }
+            numbers[sources] = numbers[sources] ?? argument.offset + 1
+        }
         let items = plan.items.makeIterator(resuming: results?.resumed)
         feed = plan.items.waits ? ItemFeed(items) : nil
         window = Mutex(
@@ -215,7 +221,9 @@ package final class GetRun: Sendable {
         } catch {
             if isStopping { return }
             let (url, part) = Entry.origin(of: request)
-            fail(error, name: url.map { Entry.shown($0, mark(of: request, place)) } ?? part ?? "")
+            fail(
+                ErrorText.advised(error, for: request.destination),
+                name: url.map { Entry.shown($0, mark(of: request, place)) } ?? part ?? "")
             if case .file(let path) = request.destination { sync?.failed(error, path: path) }
             await record(error, subject, attempts: nil, date: Date())
             placeIsFree(of: request.host)
@@ -231,11 +239,8 @@ package final class GetRun: Sendable {
             let lists = plan.items.lists
             return lists.indices.contains(place.list) ? "line \(place.line) of \(lists[place.list].name)" : nil
         }
-        let arguments = plan.items.arguments
-        guard arguments.count > 1 || !plan.items.lists.isEmpty,
-            let index = arguments.firstIndex(where: { $0.request?.sources == request.sources })
-        else { return nil }
-        return "URL \(index + 1)"
+        guard plan.items.arguments.count > 1 || !plan.items.lists.isEmpty else { return nil }
+        return argumentNumbers[request.sources].map { "URL \($0)" }
     }
 
     /// Puts the part files of a directory at the front of the window.

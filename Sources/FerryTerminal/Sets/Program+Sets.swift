@@ -29,10 +29,9 @@ extension Program {
                 await manager.shutdown()
                 show(preview, console, arguments.show)
                 var code: ExitCode = preview.problems.isEmpty ? .done : .usage
-                // The sync would write there, if only its manifest.
-                if case .directory(let path) = destination {
+                if case .directory(let path) = destination, preview.writes {
                     do throws(DownloadError) { try await ConfinedDirectory.checkWritable(path) } catch {
-                        code = fail(error, console, json: json)
+                        code = ExitCode.combine([code, fail(error, console, json: json)])
                     }
                 }
                 return await console.finished(code)

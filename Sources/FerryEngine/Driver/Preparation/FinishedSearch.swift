@@ -78,14 +78,16 @@ struct FinishedSearch {
             report(.event(.note(Reason(.skipped, "\(path)"))))
             return finished
         }
-        if digest.requested == nil, let file, let status { earlier = known(path, file, status) }
+        if digest.requested == nil, let file, let status { earlier = known(path, file, status, disk) }
         return nil
     }
 
     /// Returns the file with its validators, if its attribute matches the URL and the bytes.
-    private func known(_ path: FilePath, _ file: any File, _ status: FileStatus) -> Prepared.EarlierFile? {
+    private func known(
+        _ path: FilePath, _ file: any File, _ status: FileStatus, _ disk: Disk
+    ) -> Prepared.EarlierFile? {
         guard let url = sources.first, let attribute = SourceAttribute.read(file),
-            attribute.matches(url: url.text, status)
+            attribute.matches(url: url.text, status), !disk.hasDamagedJournal(beside: path)
         else { return nil }
         let identity = FileIdentity(
             etag: attribute.etag, lastModified: attribute.lastModified, totalBytes: status.length)

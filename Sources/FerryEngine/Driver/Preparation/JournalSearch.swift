@@ -17,9 +17,8 @@ struct JournalSearch {
         /// A journal of an earlier download of the URL; if it cannot be used, another name is chosen.
         case begun(DownloadPaths)
         case half(FilePath)
-        /// There is no usable journal; a finished file may exist at this path. It is doubtful beside a damaged journal, which may have
-        /// announced it.
-        case nothing(final: FilePath, isDoubtful: Bool)
+        /// There is no usable journal; a finished file may exist at this path.
+        case nothing(final: FilePath)
         case stream
     }
 
@@ -54,7 +53,7 @@ struct JournalSearch {
                 let paths = DownloadPaths(directory: target.removingLastComponent(), name: name)
             else { throw DownloadError(.invalidRequest, ErrorPhrase(.notAFileName, "\(path)")) }
             try ready(paths.directory, disk)
-            return try begun(paths, disk).map { .begun($0) } ?? .nothing(final: paths.final, isDoubtful: false)
+            return try begun(paths, disk).map { .begun($0) } ?? .nothing(final: paths.final)
         case .directory(let path, _):
             let directory = FilePath(ofRequest: path)
             try ready(directory, disk)
@@ -67,9 +66,8 @@ struct JournalSearch {
                 let problem = try problem(with: own, in: directory, disk), problem.flaw == nil
             {
                 note(Reason(.otherNameBegun, problem.phrase))
-                return .nothing(final: directory.appending(name), isDoubtful: true)
             }
-            return .nothing(final: directory.appending(name), isDoubtful: false)
+            return .nothing(final: directory.appending(name))
         }
     }
 

@@ -59,21 +59,12 @@ struct Preparation {
         case .named(let paths): return try await goOn(with: paths, isNamed: true, disk)
         case .begun(let paths): return try await goOn(with: paths, isNamed: false, disk)
         case .half(let path): return try begin(withHalf: path, disk)
-        case .nothing(let final, let isDoubtful):
-            if isDoubtful, try exists(final, disk) {
-                found.isDistrusted = true
-                if found.digest.requested == nil { return .fresh }
-            }
-            return try await begin(unlessFinished: final, disk)
+        case .nothing(let final): return try await begin(unlessFinished: final, disk)
         case .stream: return .fresh
         }
     }
 
     private func note(_ reason: Reason) { report(.event(.note(reason))) }
-
-    private func exists(_ path: FilePath, _ disk: Disk) throws(DownloadError) -> Bool {
-        do throws(FileError) { return try disk.fileSystem.exists(path) } catch { throw DownloadError(error) }
-    }
 
     private mutating func begin(withHalf path: FilePath, _ disk: Disk) throws(DownloadError) -> Prepared.Start {
         guard !request.sources.isEmpty else {
@@ -219,11 +210,7 @@ struct Preparation {
         default:
             if isNamed || error.mayPass { throw DownloadError(error) }
             // An ownership flaw is reported later, together with the name that is used instead.
-            if error.flaw == nil {
-                note(Reason(.otherNameBegun, error.phrase))
-                // It may have announced the file that has the final name.
-                found.isDistrusted = try exists(paths.final, disk)
-            }
+            if error.flaw == nil { note(Reason(.otherNameBegun, error.phrase)) }
             return .fresh
         }
     }

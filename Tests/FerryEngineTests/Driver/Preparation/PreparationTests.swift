@@ -159,11 +159,18 @@ struct PreparationTests {
             try $0.journal(claims: []) { ($0.partDevice, $0.partInode) = (announced.device, announced.inode) }
         },
         .init(
-            "a file beside a damaged journal", "fresh distrusted", leaves: ["f", "f.part.ferry"],
+            "a finished file beside a damaged journal", "fresh", leaves: ["f", "f.part.ferry"],
             notes: ["under another name"]
         ) {
-            try $0.put("f")
+            try $0.finished()
             try $0.put("f.part.ferry", Array("torn".utf8))
+        },
+        .init(
+            "a finished copy beside a damaged journal", "fresh", leaves: ["f", "f (1)", "f (1).part.ferry"]
+        ) {
+            try $0.put("f")
+            try $0.finished("f (1)")
+            try $0.put("f (1).part.ferry", Array("torn".utf8))
         },
         .init(
             "a published file of another URL, whose journal was named", "fresh verifying f", leaves: ["f"],
