@@ -29,20 +29,20 @@ public final class Download: Sendable, Identifiable, Hashable {
     // MARK: Actions
 
     // An action has no effect if the download is already in the state that the action leads to. An action that the state
-    // forbids (``DownloadStatus/actions``) throws `wrongState`. An action that the list cannot store throws the store's error,
-    // and the download does not change.
+    // forbids (``DownloadStatus/actions``) throws `wrongState`. An action that the list cannot store throws the store's error
+    // and does not take effect, although a cancellation has already deleted the bytes.
 
     /// Stops the download and keeps the bytes received so far; returns once they are durable. Works even before the first byte.
     ///
-    /// Throws `wrongState` if the download has failed, is completed or cancelled; `notResumable` if it writes to a stream;
+    /// Throws `wrongState` if the download is failed, completed or cancelled; `notResumable` if it writes to a stream;
     /// `catalogue` or `diskFull` if the list could not store the pause: then the download continues.
     public func pause() async throws(DownloadError) { try await perform(.pause()) }
 
     /// Queues a paused or failed download behind the others of its priority; makes a waiting download try now. Has no effect on
     /// a running download.
     ///
-    /// Both are one call, because an app has one button for both: the download continues as soon as the queue permits. It does
-    /// not overtake other downloads; use ``moveInList(to:)`` for that.
+    /// Resuming and trying now are one call, because an app has one button for both: the download continues as soon as the
+    /// queue permits. It does not overtake other downloads; use ``moveInList(to:)`` for that.
     ///
     /// Throws `wrongState` if the download is completed or cancelled; ``restart()`` downloads such a file again.
     public func resume() async throws(DownloadError) { try await perform(.resume) }
@@ -110,10 +110,10 @@ public final class Download: Sendable, Identifiable, Hashable {
 
     /// Moves the download's files to another directory, which is created if needed, and continues there.
     ///
-    /// Works in every state; a running download is stopped and restarted. No file is replaced: if the name is in use, a number
-    /// is added. A move to another file system copies, compares and syncs the file before deleting the original. Returns once
-    /// the move is durable. Throws `disk`, `diskFull`, or `conflict` if the finished file is no longer the published one; then
-    /// nothing is moved.
+    /// Works in every state; a running download is stopped, and resumed after the move. No file is replaced: if the name is in
+    /// use, a number is added. A move to another file system copies, compares and syncs the file before deleting the original.
+    /// Returns once the move is durable. Throws `disk`, `diskFull`, or `conflict` if the finished file is no longer the
+    /// published one; then nothing is moved.
     public func moveFiles(to directory: String) async throws(DownloadError) {
         try await backend.relocate(live, to: DownloadManager.absolute(directory))
     }

@@ -19,14 +19,14 @@ extension URL {
 }
 
 extension DownloadRequest {
-    /// Requests a download into a directory, under the name that the server or the URL suggests. Throws `invalidRequest` if
-    /// `directory` is not a file URL.
+    /// Creates a request for a download into a directory, under the name that the server or the URL suggests. Throws
+    /// `invalidRequest` if `directory` is not a file URL.
     public init(from url: URL, into directory: URL) throws(DownloadError) {
         let source = try DownloadURL(url)
         self.init(sources: [source], destination: .directory(try directory.localPath))
     }
 
-    /// Requests a download to a file. Throws `invalidRequest` if `file` is not a file URL.
+    /// Creates a request for a download to a file. Throws `invalidRequest` if `file` is not a file URL.
     public init(from url: URL, to file: URL) throws(DownloadError) {
         let source = try DownloadURL(url)
         self.init(sources: [source], destination: .file(try file.localPath))

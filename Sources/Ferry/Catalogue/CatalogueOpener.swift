@@ -177,7 +177,7 @@ extension Catalogue {
     /// The name of a damaged database that was moved aside, up to its number.
     static func damagedPrefix(of name: String) -> String { "\(name).damaged-" }
 
-    /// The paths of the damaged databases in a state directory, the last one last. Blocks.
+    /// The paths of the damaged databases in a state directory, ordered by number. Blocks.
     package static func damaged(in directory: String) -> [String] {
         let prefix = damagedPrefix(of: fileName)
         let names = (try? EngineProvider.fileSystem.list(FilePath(directory))) ?? []
@@ -192,7 +192,7 @@ extension Catalogue {
     /// `directory`, absolute, is the state directory; created with mode 0700 if missing. `downloads`, absolute, is the default
     /// directory for downloads; if it was moved since the last opening, the stored paths are updated. `report` receives errors
     /// of submitted batches and of entries that cannot be applied or read. Throws `catalogue`, and changes no file, if the
-    /// catalogue is already open in this or another process, was created by a newer version of Ferry, or if the file is not a
+    /// catalogue is already open in this or another process or was created by a newer version of Ferry, or if the file is not a
     /// catalogue. A damaged catalogue is renamed, with its companion files.
     package static func open(
         // allow(single-place): the list has a queue of its own.

@@ -19,7 +19,7 @@ extension DownloadRequest {
     }
 
     /// The stored request with its secrets. Secrets of removed sources are omitted. No secret is sent to an origin other than
-    /// the one it was given for, even if the URLs have changed; the URLs of a rebuilt list come from journals.
+    /// the one it was given for, even if the URLs have changed, as they may have in a list that was rebuilt from journals.
     package func join(_ secrets: Secrets?) -> DownloadRequest {
         guard let secrets else { return self }
         var request = self

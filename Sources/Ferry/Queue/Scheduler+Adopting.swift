@@ -88,7 +88,7 @@ extension Scheduler {
         return added
     }
 
-    /// Whether the directory is one of this manager, or one of a download that is listed or was removed with resume data.
+    /// Whether the directory belongs to this manager, or to a download that is listed or was removed with resume data.
     private func hasUsed(directory: String) async -> Bool {
         let wanted = FilePath(directory).lexicallyNormalized()
         if takenDirectories.contains(wanted) { return true }

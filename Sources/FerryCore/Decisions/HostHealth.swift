@@ -66,7 +66,7 @@ package struct HostHealth: Hashable, Sendable {
 
     package var isDown: Bool { state != .well }
 
-    /// Until when the server has asked to wait, and why a request of the host waits; `nil` if it has not, or no longer.
+    /// The end of the delay that the server has requested, and the reason for it; `nil` if there is none, or if it has ended.
     package func held(at now: Duration, host: String) -> (until: Duration, reason: ErrorPhrase)? {
         guard let hold, now < hold.until else { return nil }
         return (hold.until, .hostAsksToWait(host, status: hold.status))

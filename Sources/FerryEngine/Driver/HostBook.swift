@@ -93,7 +93,7 @@ package final class HostBook: Sendable {
     /// Reports a change of the network, after which earlier failures no longer count.
     package func networkChanged() { state.withLock { $0.machine.networkChanged() } }
 
-    /// Allows a request to a server that has asked to wait, or is down, because the user wants an attempt now.
+    /// Allows a request to a server that has requested a delay, or is down, because the user wants an attempt now.
     package func tryNow(_ origin: Origin) {
         state.withLock { $0.machine.tryNow(origin) }
         changed()

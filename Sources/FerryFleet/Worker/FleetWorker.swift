@@ -534,7 +534,7 @@ extension FleetWorker {
             if let key = keys[event.id], let download = downloads[key] { settle(download) }
             event.acknowledge()
         case .retrying(_, let delay, _):
-            // Its only attempt goes on: the server of a redirect has asked to wait.
+            // Its only attempt continues: the server of a redirect has requested a delay.
             guard delay > Self.shortWait, let key = keys[event.id] else { return }
             guard downloads[key]?.request.maxAttempts == 0 else { return }
             held[key] = delay

@@ -194,7 +194,7 @@ struct QueueHostTests {
         #expect(queue.countBefore(id("b0")) == 0)
         #expect(queue.countBefore(id("b2")) == 3)
         queue.ended(id("h0"))
-        // The first runs, and the server of the second is found to have asked to wait.
+        // The first runs, and the server of the second turns out to have requested a delay.
         #expect(queue.decide(at: .zero, hosts: gate).start == [id("b0")])
         queue.ended(id("b0"))
         #expect(queue.decide(at: .zero, hosts: gate).start == [id("b1")])
@@ -242,7 +242,7 @@ struct QueueHostTests {
         var told = 0
         var now = Duration.zero
         for _ in 0..<1000 {
-            // It asks to wait, and is tried again, ten times a second.
+            // The server requests a delay, and is tried again ten times a second.
             gate.machine.withLock { _ = $0.answered(origin("slow"), status: 503, hold: .milliseconds(50), at: now) }
             queue.hostsChanged()
             let first = queue.decide(at: now, hosts: gate)
