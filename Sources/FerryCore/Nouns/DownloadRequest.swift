@@ -424,7 +424,7 @@ extension DownloadRequest {
 public enum DuplicateRule: String, Sendable, Hashable, Codable, CaseIterable {
     /// Returns the listed download. A completed one with an unchanged file returns that file at once.
     case existing
-    /// Adds another download, which never uses the files of the first.
+    /// Adds another download, which never uses the files of the listed one.
     case addAnother
     /// Fails with the code `duplicate`.
     case fail
