@@ -1,4 +1,4 @@
-package import FerryCore
+import FerryCore
 
 /// The settings of the gateway.
 extension DoorSetting {
