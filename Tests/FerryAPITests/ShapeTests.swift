@@ -56,7 +56,7 @@ struct ShapeTests {
                 in: .english)
         }
         #expect(text(Reason(.movedTo, "/d/f")) == "Moved to /d/f")
-        #expect(text(Reason(.otherContent, "f.iso")).hasPrefix("f.iso does not prove"))
+        #expect(text(Reason(.otherContent, "f.iso")).hasPrefix("f.iso is not proven"))
         #expect(
             text(Reason(.oneLeft, Reason(.serverAnswered, "503")))
                 == "The server answered 503; going on with 1 connection")

@@ -28,7 +28,7 @@ import Testing
             let misspelt = try await home.ferry("doctor", environment: ["FERRY_CONFIG": settings.path("ferry.json")])
             #expect(misspelt.code == 0)
             let line = misspelt.lines.first { $0.hasPrefix("warning  settings") }
-            #expect(line?.hasSuffix("no setting: maxConcurent") == true, "\(misspelt.text)")
+            #expect(line?.hasSuffix("unknown settings: maxConcurent") == true, "\(misspelt.text)")
         }
     }
 

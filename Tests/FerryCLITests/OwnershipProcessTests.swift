@@ -71,7 +71,7 @@ struct OwnershipProcessTests {
                 #expect(other.code == 0, "\(other.error)")
                 #expect(other.lines == [directory + "/" + name])
                 #expect(other.error.contains("belongs to user \(Self.bob)"), "\(other.error)")
-                #expect(other.error.contains("called \(name)"), "\(other.error)")
+                #expect(other.error.contains("named \(name)"), "\(other.error)")
                 #expect(server.bodyBytes("/tool.sh") - before == Self.resource.size)
             }
             let before = server.bodyBytes("/tool.sh")

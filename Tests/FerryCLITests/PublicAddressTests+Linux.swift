@@ -28,7 +28,7 @@
                 {
                     let outcome = try await get(strict, path)
                     #expect(outcome.code == 4, "\(outcome.error)")
-                    #expect(outcome.error.contains("192.0.2.1 is no public address"))
+                    #expect(outcome.error.contains("192.0.2.1 is not a public address"))
                     #expect(try await get([], path).code == 0)
                 }
                 origin.signal(SIGTERM)

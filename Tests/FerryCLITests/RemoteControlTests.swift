@@ -315,7 +315,7 @@ import Testing
                 (["set", "speed=1"], "there is no setting speed"), (["set", "a"], "nothing to set"),
                 (["list", "--state", "lost"], "--state lost"), (["list", "--sort", "luck"], "--sort luck"),
                 (["move", "a", "somewhere"], "where to?"), (["clear", "some"], "some cannot be cleared"),
-                (["add", "http://x/", "--at", "soon"], "soon is no time"), (["add", "ftp://x/"], "ftp"),
+                (["add", "http://x/", "--at", "soon"], "soon is not a time"), (["add", "ftp://x/"], "ftp"),
                 (["set", "max-concurrent=5000"], "max-concurrent=5000: write a number from 1 to 1000"),
             ]
             for (arguments, message) in cases {

@@ -113,7 +113,7 @@ extension SentenceTable {
     static let manager: Rows = [
         .wasCancelled: ("{0} was cancelled", "{0} 已取消"),
         .waitWasCancelled: ("waiting for {0} was cancelled", "对 {0} 的等待已取消"),
-        .leftAtShutDown: ("Ferry shut down before {0} ended", "Ferry 关闭时 {0} 尚未完成"),
+        .leftAtShutDown: ("{0} had not ended when Ferry was shut down", "Ferry 关闭时 {0} 尚未完成"),
         .wasShutDown: ("this download manager was shut down", "此下载管理器已关闭"),
         .alreadyListed: ("{0} is listed already", "{0} 已在列表中"),
         .notListed: ("{0} is not listed any longer", "{0} 已不在列表中"),

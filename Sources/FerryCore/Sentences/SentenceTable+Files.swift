@@ -128,7 +128,7 @@ extension SentenceTable {
         ),
         .resumeDataUsed: ("this resume data was used already: its download is listed", "此续传数据已使用过：对应的下载已在列表中"),
         .nothingYet: ("no part of it exists yet", "还没有下载到任何内容"),
-        .partOfAnother: ("{0} belongs to another download", "{0} 属于另一个下载"),
+        .partOfAnother: ("another download has taken over {0}", "另一个下载已接管 {0}"),
         .nothingToResume: ("no part of it is left to resume", "没有可以继续的内容"),
         .partGone: ("the part file {0} is gone", "部分文件 {0} 已不存在"),
         .hasBytes: ("it has {0} bytes", "它有 {0} 字节"),

@@ -66,10 +66,10 @@ struct UploadLimitTests {
                     shop.engine(transport: bucket).environment(for: .ephemeral), DriverSettings(),
                     limits: one.limits)
                 let put = try await store.put(
-                    file, totalBytes: ByteCount(bytes.count), as: try DownloadURL("s3://to/x"), replacing: nil,
+                    file, totalBytes: ByteCount(bytes.count), as: try DownloadURL("s3://bucket/x"), replacing: nil,
                     begun: nil, note: { _ throws(DownloadError) in })
-                #expect(put.outcome == .stored(etag: bucket.object("to/x")?.etag) && bucket["to/x"] == bytes)
-                #expect(bucket.pieces("to/x") == one.pieces, "case \(number)")
+                #expect(put.outcome == .stored(etag: bucket.object("bucket/x")?.etag) && bucket["bucket/x"] == bytes)
+                #expect(bucket.pieces("bucket/x") == one.pieces, "case \(number)")
             }
         }
     }
