@@ -196,7 +196,7 @@ class Parts(Destination):
         process.communicate()
         gate().forget()
         out, err = self.ferry("get", "-v", url, "-d", f"s3://{BUCKET}/resumed")
-        self.assertIn("goes on", err)
+        self.assertIn("resuming the upload", err)
         self.assertLessEqual(len(self.sent()), 1)
         self.assertEqual(store().bytes("resumed/resumed.bin"), data)
         self.assertEqual(store().uploads("resumed/"), [])

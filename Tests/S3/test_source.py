@@ -376,12 +376,12 @@ class Sets(Case):
         self.assertIn("503", err)
 
     def test_prefix_is_listed(self):
-        self.put("listed/b c", b"12345")
-        self.put("listed/a/x", b"1")
-        self.put("listed/a/", b"")
-        self.put("listedother", b"1")
-        wanted = [("1", f"s3://{BUCKET}/listed/a/x"), ("5", f"s3://{BUCKET}/listed/b%20c")]
-        out, _ = self.ferry("plan", f"s3://{BUCKET}/listed/")
+        self.put("below/b c", b"12345")
+        self.put("below/a/x", b"1")
+        self.put("below/a/", b"")
+        self.put("belowother", b"1")
+        wanted = [("1", f"s3://{BUCKET}/below/a/x"), ("5", f"s3://{BUCKET}/below/b%20c")]
+        out, _ = self.ferry("plan", f"s3://{BUCKET}/below/")
         found = [line.split("\t") for line in out.splitlines()]
         self.assertEqual([(size, url) for size, _, url in found], wanted)
         for _, date, _ in found:
