@@ -53,7 +53,7 @@ struct SmallFilePublisherTests {
         let publisher = SmallFilePublisher(fileSystem: faulty, syncs: false)
         _ = try publisher.publish(bytes, order())
         #expect(
-            faulty.log.map { $0.split(separator: " ").first } == ["create", "write", "set", "set", "look", "link"])
+            faulty.log.map { $0.split(separator: " ").first } == ["create", "write", "set", "set", "inspect", "link"])
     }
 
     @Test("SmallFilePublisher: an empty file is published")

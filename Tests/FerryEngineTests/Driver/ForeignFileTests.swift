@@ -63,7 +63,7 @@ struct ForeignFileTests {
         #expect(!rig.server.requests.isEmpty, sourceLocation: sourceLocation)
         let path = rig.directory.file(name).string
         #expect(
-            notes(end).contains { $0.hasPrefix("\(path) is in the way: ") && $0.contains("called f (1)") },
+            notes(end).contains { $0.hasPrefix("\(path) is in the way: ") && $0.contains("named f (1)") },
             "\(notes(end))", sourceLocation: sourceLocation)
     }
 

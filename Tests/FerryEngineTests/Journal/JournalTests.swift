@@ -293,7 +293,7 @@ struct JournalTests {
         let faulty = FaultyFileSystem()
         let journal = try create(testRecord(), faulty)
         func steps(_ log: some Sequence<String>) -> [Substring] {
-            log.filter { !$0.hasPrefix("look") }.map { $0.hasPrefix("sync the") ? "directory" : $0.prefix(4) }
+            log.filter { !$0.hasPrefix("inspect") }.map { $0.hasPrefix("sync the") ? "directory" : $0.prefix(4) }
         }
         #expect(steps(faulty.log) == ["crea", "lock", "writ", "sync", "link", "directory"])
         let before = faulty.log.count

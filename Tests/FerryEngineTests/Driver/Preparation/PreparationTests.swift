@@ -82,11 +82,11 @@ struct PreparationTests {
     ]
 
     static let backups: [PreparationRow] = [
-        .init("a backup without a new pair", "resume f.part 0-100", leaves: pair, notes: ["is back"]) {
+        .init("a backup without a new pair", "resume f.part 0-100", leaves: pair, notes: ["are back"]) {
             try $0.pair()
             try $0.setAside()
         },
-        .init("a part file in the backup, its journal not yet", "resume f.part 0-100", leaves: pair, notes: ["is back"])
+        .init("a part file in the backup, its journal not yet", "resume f.part 0-100", leaves: pair, notes: ["are back"])
         {
             try $0.pair()
             try $0.rename("f.part", to: "f.part.old")
