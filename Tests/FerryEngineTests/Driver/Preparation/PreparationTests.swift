@@ -86,8 +86,9 @@ struct PreparationTests {
             try $0.pair()
             try $0.setAside()
         },
-        .init("a part file in the backup, its journal not yet", "resume f.part 0-100", leaves: pair, notes: ["are back"])
-        {
+        .init(
+            "a part file in the backup, its journal not yet", "resume f.part 0-100", leaves: pair, notes: ["are back"]
+        ) {
             try $0.pair()
             try $0.rename("f.part", to: "f.part.old")
         },
