@@ -20,7 +20,8 @@ package enum ErrorText {
         if isBrief { return PrintableText.escape(text) }
         if let command {
             text += separator + ("to resume: \(command)" as Reason).local
-        } else if let suggestion = suggestion(for: error)?.local ?? error.suggestion(in: .current), !suggestion.isEmpty
+        } else if let suggestion = error.suggestion(in: .current) ?? suggestion(for: error)?.local,
+            !suggestion.isEmpty
         {
             text += separator + clause(suggestion)
         }
@@ -45,8 +46,7 @@ package enum ErrorText {
 
     /// Returns a suggestion specific to the command line, for errors without one.
     private static func suggestion(for error: DownloadError) -> Reason? {
-        guard error.suggestion == nil else { return nil }
-        return switch (error.code, error.phrase?.key) {
+        switch (error.code, error.phrase?.key) {
         case (.wrongState, .cannotResume?): "ferry restart downloads it again"
         case (.wrongState, .cannotCancel?): "ferry remove takes it off the list"
         case (.conflict, .otherThanDownloaded?): "without --delete-files it leaves the list, and the file stays"
