@@ -32,6 +32,6 @@ extension FuzzTarget {
     private static func mend(_ pieces: [ArraySlice<UInt8>]) -> [UInt8] {
         var mender = ResponseHeadMender()
         mender.begin()
-        return pieces.flatMap { mender.receive($0) } + mender.finish()
+        return pieces.flatMap { mender.receive($0) ?? Array($0) } + mender.finish()
     }
 }

@@ -97,7 +97,7 @@ class Living(PageTest):
         self.browser.until(lambda: self.browser.driver.title.startswith("(2)"), "both are counted")
         chip = self.browser.one(".chip[data-filter=needs]")
         self.browser.until(lambda: chip.text.split() == ["Needs", "you", "2"], "by the filter, too")
-        self.assertIn("failed ones too", chip.get_attribute("title"))
+        self.assertIn("including failed ones", chip.get_attribute("title"))
         self.browser.press(self.browser.button(failed, "more"))
         self.browser.press("[role=menuitem][data-action=remove]")
         self.browser.press("dialog.question [data-answer=yes]")

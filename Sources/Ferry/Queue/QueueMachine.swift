@@ -228,6 +228,8 @@ package struct QueueMachine: Sendable {
         entry.host = hosts.enter(host, in: rules.network)
         hosts.leave(old)
         entry.lane = lane(of: entry)
+        // Without a run there is nothing to review.
+        if case .resting = entry.state { return }
         mustReview = true
     }
 

@@ -38,6 +38,9 @@ package final class AsyncLock: Sendable {
     private struct State {
         var holders = Holders.none
         var waiting: Deque<(mode: Mode, continuation: CheckedContinuation<Void, Never>)> = []
+
+        /// Adds a holder if nobody waits and the mode permits it; returns whether it was added.
+        mutating func admit(_ mode: Mode) -> Bool { waiting.isEmpty && holders.admit(mode) }
     }
     private let state = Mutex(State())
 
@@ -50,9 +53,10 @@ package final class AsyncLock: Sendable {
     package func acquireShared() async { await acquire(.shared) }
 
     private func acquire(_ mode: Mode) async {
+        if state.withLock({ $0.admit(mode) }) { return }
         await withCheckedContinuation { continuation in
             let isMine = state.withLock { state in
-                if state.waiting.isEmpty, state.holders.admit(mode) { return true }
+                if state.admit(mode) { return true }
                 state.waiting.append((mode, continuation))
                 return false
             }

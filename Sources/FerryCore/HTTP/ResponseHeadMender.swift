@@ -31,17 +31,15 @@ package struct ResponseHeadMender: Sendable {
 
     package init() {}
 
-    /// Whether bytes are passed on without examination.
-    package var isPassing: Bool { if case .passing = state { true } else { false } }
-
     /// Expects the response to a request that is being sent.
     package mutating func begin() { state = .head([], Search()) }
 
-    /// Returns the bytes to pass on; an incomplete head is held.
-    package mutating func receive(_ bytes: some Sequence<UInt8>) -> [UInt8] {
-        guard case .head(var held, var search) = state else { return Array(bytes) }
+    /// Returns the bytes to pass on in place of the piece; an incomplete head is held. `nil` if the piece passes unchanged.
+    package mutating func receive(_ piece: some Collection<UInt8>) -> [UInt8]? {
+        guard case .head(var held, var search) = state else { return nil }
         state = .passing
-        held += bytes
+        if held.isEmpty, piece.withContiguousStorageIfAvailable(Self.beginsPlainly) == true { return nil }
+        held += piece
         var passed: [UInt8] = []
         while Self.mayBeHead(held), let end = search.end(of: held) {
             let head = Array(held[..<end])
@@ -78,6 +76,52 @@ package struct ResponseHeadMender: Sendable {
         guard words.count > 1 else { return false }
         return words[1].first == 0x31 && !words[1].elementsEqual("101".utf8) && words[1].prefix(3).count == 3
     }
+
+    // MARK: Plain heads
+
+    /// Whether the bytes start with a whole head of a final response which ``mended(_:)`` would not change. This fast path covers
+    /// nearly every response, and copies nothing.
+    ///
+    /// May be false for such a head.
+    private static func beginsPlainly(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let bytes = bytes.prefix(maxHeadBytes)
+        var line = bytes.prefix(0)
+        var isFirst = true
+        var hasLength = false
+        while let end = bytes[line.endIndex...].firstIndex(of: carriageReturn), end + 1 < bytes.endIndex,
+            bytes[end + 1] == lineFeed
+        {
+            line = bytes[line.endIndex..<end]
+            if line.isEmpty { return !isFirst }
+            guard line.allSatisfy({ $0 < 0x80 && $0 != lineFeed }) else { return false }
+            guard isFirst ? isPlainStatus(line) : isPlainField(line, &hasLength) else { return false }
+            isFirst = false
+            line = bytes[end..<end + 2]
+        }
+        return false
+    }
+
+    /// Whether the line is the status line of a final response.
+    private static func isPlainStatus(_ line: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+        guard line.starts(with: protocolName), let gap = line.firstIndex(of: space), gap + 1 < line.endIndex else {
+            return false
+        }
+        return (UInt8(ascii: "2")...UInt8(ascii: "9")).contains(line[gap + 1])
+    }
+
+    /// Whether the line is a field without white space to remove, and not a second length.
+    private static func isPlainField(_ line: Slice<UnsafeBufferPointer<UInt8>>, _ hasLength: inout Bool) -> Bool {
+        guard let colon = line.firstIndex(of: 0x3A), colon > line.startIndex, colon + 2 < line.endIndex,
+            !line[..<colon].contains(where: isBlank), line[colon + 1] == space, !isBlank(line[colon + 2]),
+            !isBlank(line[line.endIndex - 1])
+        else { return false }
+        let name = line[..<colon]
+        guard name.count == lengthName.count, zip(name, lengthName).allSatisfy({ $0 | 0x20 == $1 }) else { return true }
+        defer { hasLength = true }
+        return !hasLength && !line.contains(0x2C)
+    }
+
+    private static let lengthName = Array("content-length".utf8)
 
     // MARK: Mending
 

@@ -14,9 +14,10 @@ package enum FileExtension {
 
     private static func lastDot(in name: Substring) -> Substring.Index? {
         guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return nil }
-        let tail = name[dot...].unicodeScalars.dropFirst()
-        guard !tail.isEmpty, name[dot...].utf8.count <= 21, !tail.contains(where: \.properties.isWhitespace)
-        else { return nil }
-        return dot
+        let tail = name[dot...]
+        guard (2...21).contains(tail.utf8.count) else { return nil }
+        // The bytes of nearly every extension show that it has no white space.
+        let isPlain = tail.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+        return isPlain || !tail.unicodeScalars.contains(where: \.properties.isWhitespace) ? dot : nil
     }
 }

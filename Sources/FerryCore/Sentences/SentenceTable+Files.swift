@@ -92,7 +92,7 @@ extension SentenceTable {
         .writableByOthers: ("every user can write to it", "任何用户都可以写入它"),
         .notOurs: ("{0} is not used: {1}", "不使用 {0}：{1}"),
         .notOursHere: (
-            "{0} is in the way: {1}. It is kept, and this file is named {2}. Move the other away to free the name",
+            "{0} is in the way: {1}. It is kept, and this file is named {2}. To free the name, move the other one",
             "{0} 占用了名称：{1}。它保持不变，此文件命名为 {2}。若要使用该名称，请先将其移走"
         ),
         .makeItYours: (

@@ -82,21 +82,21 @@ extension JournalRecord {
         for name in [name, publishing?.name].compactMap(\.self) where ReservedName.record(name) != nil {
             return "the name is that of a record"
         }
-        if let totalBytes, !totalBytes.isSize { return "a total that cannot be" }
-        if let length = identity.totalBytes, !length.isSize { return "a length that cannot be" }
+        if let totalBytes, !totalBytes.isSize { return "an impossible total" }
+        if let length = identity.totalBytes, !length.isSize { return "an impossible length" }
         if let publishing {
             guard Self.isBareName(publishing.name) else { return "the announced name is not a bare name" }
-            guard publishing.length.isSize else { return "a length is announced that cannot be" }
+            guard publishing.length.isSize else { return "an impossible announced length" }
         }
         if let upload {
-            guard (try? DownloadURL(upload.object))?.isObject == true else { return "an object that is none" }
-            guard upload.id.map(S3UploadDocument.isIdentifier) ?? true else { return "an upload that is none" }
+            guard (try? DownloadURL(upload.object))?.isObject == true else { return "an invalid object URL" }
+            guard upload.id.map(S3UploadDocument.isIdentifier) ?? true else { return "an invalid upload identifier" }
         }
         for path in [moving?.part, movedFrom].compactMap(\.self)
         where !path.utf8.hasPrefix("/") || !path.utf8.hasSuffix(DownloadPaths.partSuffix) || path.utf8.contains(0) {
-            return "a place to move to that is none"
+            return "an invalid path to move to"
         }
-        guard createdAt.isFinite, events.allSatisfy({ $0.time.isFinite }) else { return "a time that is none" }
+        guard createdAt.isFinite, events.allSatisfy({ $0.time.isFinite }) else { return "an invalid time" }
         return claimProblem
     }
 
@@ -105,7 +105,7 @@ extension JournalRecord {
         var end: ByteCount = -1
         for claim in claimed {
             guard claim.count == 2 else { return "a claim that is not two numbers" }
-            guard claim[0] >= 0, claim[0] < claim[1] else { return "a claim that holds nothing" }
+            guard claim[0] >= 0, claim[0] < claim[1] else { return "an empty claim" }
             guard claim[0] > end else { return "claims that touch or are not in order" }
             end = claim[1]
         }

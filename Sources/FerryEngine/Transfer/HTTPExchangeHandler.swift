@@ -96,8 +96,10 @@ final class HTTPExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
             }
             if !isWanted { exchange.leave(unwrapInboundIn(data)) }
         }
-        if mender.isPassing { return context.fireChannelRead(data) }
-        pass(mender.receive(unwrapInboundIn(data).readableBytesView), context)
+        guard let passed = mender.receive(unwrapInboundIn(data).readableBytesView) else {
+            return context.fireChannelRead(data)
+        }
+        pass(passed, context)
     }
 
     private func pass(_ bytes: [UInt8], _ context: ChannelHandlerContext) {

@@ -23,11 +23,12 @@ struct WireAnswer: Sendable {
         self.exchange = exchange
         self.client = client
         var fields = HTTPFields()
-        for (name, value) in response.headers {
-            guard let name = HTTPField.Name(name) else { continue }
-            // Parsed leniently: later rules decide about values with control bytes.
-            fields.append(HTTPField(name: name, lenientValue: value.utf8))
-        }
+        // Parsed leniently: later rules decide about values with control bytes.
+        fields.replaceSubrange(
+            0..<0,
+            with: response.headers.compactMap { name, value in
+                HTTPField.Name(name).map { HTTPField(name: $0, lenientValue: value.utf8) }
+            })
         head = ResponseHead(status: Int(response.status.code), headers: fields)
         body = response.body
         if !hasBody || response.status == .noContent || response.status == .notModified {

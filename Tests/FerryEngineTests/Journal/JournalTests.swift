@@ -254,7 +254,7 @@ struct JournalTests {
     func times() throws {
         var record = testRecord()
         record.createdAt = .nan
-        #expect(failure { _ = try create(record) } == .invalid(path, "a time that is none"))
+        #expect(failure { _ = try create(record) } == .invalid(path, "an invalid time"))
         #expect(try directory.names == [])
     }
 
