@@ -146,7 +146,9 @@ final class LocalFile: File {
     }
 
     /// Links an unnamed file into a directory under a free name.
-    func link(to name: FilePath, in directory: Int32, path: FilePath) throws(FileError) {
+    func link(
+        to name: UnsafePointer<CInterop.PlatformChar>, in directory: Int32, path: FilePath
+    ) throws(FileError) {
         let failure = try use(.link) { descriptor throws(FileError) in
             LocalFileSystem.linkUnnamed(descriptor, directory, name)
         }

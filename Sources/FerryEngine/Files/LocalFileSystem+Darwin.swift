@@ -96,7 +96,9 @@
             renameatx_np(fromDirectory, from, toDirectory, to, UInt32(RENAME_EXCL))
         }
 
-        static func linkUnnamed(_ descriptor: Int32, _ directory: Int32, _ name: FilePath) -> Int32 { ENOTSUP }
+        static func linkUnnamed(_ descriptor: Int32, _ directory: Int32, _ name: UnsafePointer<CChar>) -> Int32 {
+            ENOTSUP
+        }
 
         /// Opens a directory below `root` without following symbolic links; returns -1 and sets `errno` on failure.
         static func openDirectory(_ path: FilePath, beneath root: Int32) -> Int32 {

@@ -46,16 +46,14 @@
         }
 
         /// Links an unnamed file to a name; returns 0 or the error number.
-        static func linkUnnamed(_ descriptor: Int32, _ directory: Int32, _ name: FilePath) -> Int32 {
-            name.withPlatformString { name in
-                // Linking through /proc needs no privilege; AT_EMPTY_PATH needs no /proc, but may need a capability.
-                if ferry_linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", directory, name, AT_SYMLINK_FOLLOW) == 0 {
-                    return 0
-                }
-                let failure = errno
-                guard failure == ENOENT || failure == EACCES || failure == EPERM else { return failure }
-                return ferry_linkat(descriptor, "", directory, name, ferry_AT_EMPTY_PATH) == 0 ? 0 : errno
+        static func linkUnnamed(_ descriptor: Int32, _ directory: Int32, _ name: UnsafePointer<CChar>) -> Int32 {
+            // Linking through /proc needs no privilege; AT_EMPTY_PATH needs no /proc, but may need a capability.
+            if ferry_linkat(AT_FDCWD, "/proc/self/fd/\(descriptor)", directory, name, AT_SYMLINK_FOLLOW) == 0 {
+                return 0
             }
+            let failure = errno
+            guard failure == ENOENT || failure == EACCES || failure == EPERM else { return failure }
+            return ferry_linkat(descriptor, "", directory, name, ferry_AT_EMPTY_PATH) == 0 ? 0 : errno
         }
 
         /// Opens a directory below `root` without following symbolic links; returns -1 and sets `errno` on failure.

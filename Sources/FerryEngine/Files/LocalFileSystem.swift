@@ -15,19 +15,19 @@ package import SystemPackage
 package struct LocalFileSystem: FileSystem {
     private let sharesWithGroup: Bool
     /// The confining roots, see ``confined(to:)``; a root below another one comes after it. Empty for all paths.
-    private let roots: [FilePath]
+    private let roots: [Root]
 
     /// `sharesWithGroup`: see ``FileUser/sharesWithGroup``.
     package init(sharesWithGroup: Bool = false) { self.init(sharesWithGroup: sharesWithGroup, roots: []) }
 
-    private init(sharesWithGroup: Bool, roots: [FilePath]) {
+    private init(sharesWithGroup: Bool, roots: [Root]) {
         self.sharesWithGroup = sharesWithGroup
         self.roots = roots
     }
 
     package func confined(to roots: [FilePath]) -> any FileSystem {
         let roots = roots.map { $0.lexicallyNormalized() }.sorted { $0.components.count < $1.components.count }
-        return Self(sharesWithGroup: sharesWithGroup, roots: roots)
+        return Self(sharesWithGroup: sharesWithGroup, roots: roots.map(Root.init))
     }
 
     package func open(_ path: FilePath, _ access: FileAccess) throws(FileError) -> any File {
@@ -62,9 +62,7 @@ package struct LocalFileSystem: FileSystem {
 
     package func link(_ from: FilePath, to path: FilePath) throws(FileError) {
         try at(.link, from) { fromDirectory, fromName throws(FileError) in
-            try call(.link, path) { directory, name in
-                fromName.withPlatformString { linkat(fromDirectory, $0, directory, name, 0) }
-            }
+            try call(.link, path) { directory, name in linkat(fromDirectory, fromName, directory, name, 0) }
         }
     }
 
@@ -72,11 +70,9 @@ package struct LocalFileSystem: FileSystem {
         do throws(FileError) {
             try at(.rename, path) { toDirectory, toName throws(FileError) in
                 try call(.rename, from) { directory, name in
-                    toName.withPlatformString {
-                        replacing
-                            ? renameat(directory, name, toDirectory, $0)
-                            : Self.renameWithoutReplacing(directory, name, toDirectory, $0)
-                    }
+                    replacing
+                        ? renameat(directory, name, toDirectory, toName)
+                        : Self.renameWithoutReplacing(directory, name, toDirectory, toName)
                 }
             }
         } catch  where !replacing && error.kind == .other(EINVAL) {
@@ -188,7 +184,7 @@ package struct LocalFileSystem: FileSystem {
     ) throws(FileError) {
         try at(operation, path) { directory, name throws(FileError) in
             // Read `errno` before any other call can change it.
-            let failure = name.withPlatformString { body(directory, $0) == 0 ? 0 : errno }
+            let failure = body(directory, name) == 0 ? 0 : errno
             if failure == ELOOP, directory != AT_FDCWD { throw FileError(operation, path, kind: .confined) }
             if failure != 0 { throw FileError(operation, path, errno: failure) }
         }
@@ -289,52 +285,80 @@ extension FileStatus {
 // call, below the root and without following symbolic links, and makes the call relative to that descriptor. The call cannot
 // reach anything outside the root, whatever is renamed or replaced meanwhile.
 extension LocalFileSystem {
+    /// A confining root.
+    private struct Root: Sendable {
+        let path: FilePath
+        /// The path with a slash at its end, which all paths below the root begin with.
+        let prefix: [CInterop.PlatformChar]
+
+        init(_ path: FilePath) {
+            self.path = path
+            let bytes = path.withPlatformString { Array(UnsafeBufferPointer(start: $0, count: path.length)) }
+            prefix = bytes.last == LocalFileSystem.slash ? bytes : bytes + [LocalFileSystem.slash]
+        }
+    }
+
+    private static let slash = CInterop.PlatformChar(bitPattern: UInt8(ascii: "/"))
+
     /// Calls `body` with a directory descriptor and a path relative to it. If this file system is confined, the path is a single
     /// name.
     func at<Value>(
         _ operation: FileError.Operation, _ path: FilePath,
-        _ body: (_ directory: Int32, _ name: FilePath) throws(FileError) -> Value
+        _ body: (_ directory: Int32, _ name: UnsafePointer<CInterop.PlatformChar>) throws(FileError) -> Value
     ) throws(FileError) -> Value {
-        guard let (root, rest) = try confined(path, operation), let name = rest.lastComponent else {
-            return try body(AT_FDCWD, path)
+        let place = roots.isEmpty || path.hasPlainComponents ? path : path.lexicallyNormalized()
+        let result = place.withPlatformString { text in
+            Result { () throws(FileError) in try at(operation, place, text, body) }
         }
-        let directory = try Self.open(rest.removingLastComponent(), below: root, operation, path)
-        defer { _ = Self.closeDescriptor(directory) }
-        return try body(directory, FilePath(root: nil, [name]))
+        return try result.get()
     }
 
-    /// Returns the outermost root that contains the path, and the path relative to it; `nil` if there are no roots, or if the
-    /// path is a root or an ancestor of one, which the user chose.
-    private func confined(
-        _ path: FilePath, _ operation: FileError.Operation
-    ) throws(FileError) -> (root: FilePath, rest: FilePath)? {
-        if roots.isEmpty { return nil }
-        let path = path.lexicallyNormalized()
-        for root in roots where root != path {
-            var rest = path
-            if rest.removePrefix(root) { return (root, rest) }
+    /// As ``at(_:_:_:)``, with a normalized path and its bytes. The directory is opened below the outermost root that contains the
+    /// path. There is none for a root and its ancestors, which the user chose.
+    private func at<Value>(
+        _ operation: FileError.Operation, _ path: FilePath, _ text: UnsafePointer<CInterop.PlatformChar>,
+        _ body: (_ directory: Int32, _ name: UnsafePointer<CInterop.PlatformChar>) throws(FileError) -> Value
+    ) throws(FileError) -> Value {
+        if roots.isEmpty { return try body(AT_FDCWD, text) }
+        guard let root = roots.first(where: { strncmp(text, $0.prefix, $0.prefix.count) == 0 }) else {
+            guard roots.contains(where: { $0.path.starts(with: path) }) else {
+                throw FileError(operation, path, kind: .confined)
+            }
+            return try body(AT_FDCWD, text)
         }
-        guard roots.contains(where: { $0.starts(with: path) }) else {
-            throw FileError(operation, path, kind: .confined)
-        }
-        return nil
+        let rest = UnsafeBufferPointer(start: text, count: path.length).dropFirst(root.prefix.count)
+        let end = rest.lastIndex(of: Self.slash)
+        let directory = try Self.open(rest[..<(end ?? rest.startIndex)], below: root, operation, path)
+        defer { _ = Self.closeDescriptor(directory) }
+        return try body(directory, text + (end.map { $0 + 1 } ?? rest.startIndex))
     }
 
     private static func open(
-        _ rest: FilePath, below root: FilePath, _ operation: FileError.Operation, _ path: FilePath
+        _ rest: Slice<UnsafeBufferPointer<CInterop.PlatformChar>>, below root: Root,
+        _ operation: FileError.Operation, _ path: FilePath
     ) throws(FileError) -> Int32 {
         // The root may itself be a symbolic link, because the user chose it.
-        let base = root.withPlatformString { name in
+        let base = root.path.withPlatformString { name in
             retrying { openat(AT_FDCWD, name, pathOnly | O_DIRECTORY | O_CLOEXEC) }
         }
         guard base >= 0 else { throw FileError(operation, path, errno: errno) }
+        if rest.isEmpty { return base }
         defer { _ = closeDescriptor(base) }
-        let directory = openDirectory(rest.isEmpty ? "." : rest, beneath: base)
+        let directory = openDirectory(FilePath(platformString: Array(rest) + [0]), beneath: base)
         let failure = errno
         guard directory >= 0 else {
             throw failure == ELOOP || failure == EXDEV
                 ? FileError(operation, path, kind: .confined) : FileError(operation, path, errno: failure)
         }
         return directory
+    }
+}
+
+extension FilePath {
+    /// Whether the bytes of the path show that it has no components `.` and `..`. This fast path covers nearly every path.
+    ///
+    /// May be false for such a path.
+    fileprivate var hasPlainComponents: Bool {
+        withPlatformString { $0[0] == CInterop.PlatformChar(bitPattern: UInt8(ascii: "/")) && strstr($0, "/.") == nil }
     }
 }
