@@ -205,7 +205,7 @@ enum ShapeSamples {
         set.endedAt = date
         set.bytesPerSecond = 1
         set.incomplete = [IncompleteFile(path: "p", error: error)]
-        (set.problems, set.error, set.asOf) = (["q"], error, 3)
+        (set.problems, set.error, set.until, set.asOf) = (["q"], error, date, 3)
         return set
     }
     static var gatewayUsage: GatewayUsage {

@@ -65,4 +65,38 @@ import Testing
             try await daemon.stop()
         }
     }
+
+    @Test("ferry sets: a set whose list cannot be read says why, and when it is read again")
+    func retried() async throws {
+        try await OriginServer.with { server in
+            server.serve("/pub/", Resource(text: "<html><a href=\"a\">a</a></html>", contentType: "text/html"))
+            server.serve("/pub/a", Resource(size: 1000, seed: 1))
+            server.always("/pub/", .status(503, retryAfter: "600"))
+            let place = try Workplace()
+            let environment = ServeProcess.environment(place)
+            func ferry(_ arguments: String...) async throws -> FerryProcess.Outcome {
+                try await FerryProcess.run(arguments, in: place, environment: environment)
+            }
+            let daemon = try await ServeProcess.start(in: place)
+            let added = try await ferry("sync", server.url("/pub/"), "d", "--daemon")
+            let id = try #require(added.lines.first, "\(added.error)")
+            _ = try await daemon.follow { (event: StreamEvent) -> FileSet? in
+                switch event {
+                case .set(let set): set.until == nil ? nil : set
+                case .reset(let snapshot): snapshot.sets?.first { $0.until != nil }
+                default: nil
+                }
+            }
+            let listed = try await ferry("sets")
+            let line = try #require(listed.lines.first, "\(listed.error)")
+            #expect(
+                line.hasPrefix(
+                    "\(id.prefix(6))  syncing: \(server.url("/pub/")): the server answered 503; next attempt at 20"),
+                "\(line)")
+            #expect(line.hasSuffix("  " + place.path("d")), "\(line)")
+            let set = try #require(try objects(try await ferry("sets", "--json").text).first)
+            #expect((set["error"] as? [String: Any])?["code"] as? String == "network" && set["until"] != nil)
+            try await daemon.stop()
+        }
+    }
 }

@@ -309,6 +309,48 @@ struct SetTests {
         }
     }
 
+    @Test("Set: while its list cannot be read, it has the reason and the time of the next attempt, and no longer")
+    func listRetried() async throws {
+        try await DaemonRig.run { rig in
+            Self.serve(rig.origin)
+            let gate = Gate()
+            rig.origin.script("/pub/", [.status(503, retryAfter: "1"), .hold(gate)])
+            let began = Date()
+            let new = NewSet(url: rig.origin.url("/pub/"), directory: rig.directory + "/set")
+            let id = try await Self.add(new, rig).shape(FileSet.self).id
+            let waiting = try await Self.wait(rig) { $0.id == id && $0.until != nil }
+            #expect(waiting.state == .syncing && waiting.error?.phrase?.key == .setAnswered, "\(waiting)")
+            #expect(waiting.error?.message.contains("503") == true)
+            let next = try #require(waiting.until)
+            #expect(next > began)
+            // The next request has been sent.
+            await gate.arrived()
+            let reading = try await rig.ask(.showSet, id: id).shape(FileSet.self)
+            #expect(reading.state == .syncing && reading.until == nil && reading.error == nil, "\(reading)")
+            gate.open()
+            let done = try await Self.reach([.complete, .incomplete, .failed], id, rig)
+            #expect(done.state == .complete && done.until == nil && done.error == nil, "\(done)")
+        }
+    }
+
+    @Test("Set: one that waits to read its list again is paused without a reason, and has the reason of its end")
+    func listRefused() async throws {
+        try await DaemonRig.run { rig in
+            Self.serve(rig.origin)
+            rig.origin.always("/pub/", .status(503, retryAfter: "600"))
+            let new = NewSet(url: rig.origin.url("/pub/"), directory: rig.directory + "/set")
+            let id = try await Self.add(new, rig).shape(FileSet.self).id
+            try await Self.wait(rig) { $0.id == id && $0.until != nil }
+            let paused = try await rig.ask(.pauseSet, id: id).shape(FileSet.self)
+            #expect(paused.state == .paused && paused.until == nil && paused.error == nil, "\(paused)")
+            rig.origin.script("/pub/", [.status(503, retryAfter: "1")], then: .status(404))
+            _ = try await rig.ask(.resumeSet, id: id)
+            let failed = try await Self.reach([.complete, .incomplete, .failed], id, rig)
+            #expect(failed.state == .failed && failed.until == nil, "\(failed)")
+            #expect(failed.error?.message.contains("404") == true, "\(failed)")
+        }
+    }
+
     @Test("Set: a file that was paused and is listed at another URL since is fetched from there")
     func moved() async throws {
         try await DaemonRig.run { rig in

@@ -98,7 +98,7 @@ struct ObjectPlace: SyncPlace {
     static func open(
         _ prefix: DownloadURL, _ staging: String, _ listing: SetListing, _ options: SyncOptions,
         _ manager: DownloadManager,
-        _ retrying: @escaping @Sendable (_ event: LocalizedEvent, _ url: DownloadURL) -> Void
+        _ retrying: @escaping @Sendable (ListRetry) -> Void
     ) async throws(DownloadError) -> (place: ObjectPlace, manifest: Manifest) {
         let (path, staging) = (noted(of: prefix, FilePath(staging)), FilePath(staging))
         var manifest = try await EngineProvider.files.run { disk throws(DownloadError) in
@@ -137,7 +137,7 @@ struct ObjectPlace: SyncPlace {
         _ prefix: DownloadURL, _ staging: String, _ listing: SetListing, _ options: SyncOptions,
         _ manager: DownloadManager
     ) async throws(DownloadError) -> SyncPreview {
-        var held = try await held(below: prefix, options, manager) { _, _ in }
+        var held = try await held(below: prefix, options, manager) { _ in }
         let path = noted(of: prefix, FilePath(staging))
         let noted = try await EngineProvider.files.run { disk throws(DownloadError) in
             try Manifest.content(at: path, of: prefix.text, .noted, fileSystem: disk.fileSystem)
@@ -161,7 +161,7 @@ struct ObjectPlace: SyncPlace {
 
     private static func held(
         below prefix: DownloadURL, _ options: SyncOptions, _ manager: DownloadManager,
-        _ retrying: @escaping @Sendable (_ event: LocalizedEvent, _ url: DownloadURL) -> Void
+        _ retrying: @escaping @Sendable (ListRetry) -> Void
     ) async throws(DownloadError) -> (state: Held, manifest: [FileRecord]) {
         var (state, records): (Held, [FileRecord]) = (Held(), [])
         // The manifest is read before the list, so that no record is lost of an object that another sync stores in between.

@@ -144,8 +144,8 @@ struct SetReader: Sendable {
     var keepsKeys = false
     /// The absolute paths of local directories that are not read.
     var excluded: [FilePath] = []
-    /// Called when a part of the list is requested again.
-    var retrying: @Sendable (_ event: LocalizedEvent, _ url: DownloadURL) -> Void = { _, _ in }
+    /// Called when a request for a part of the list has failed and is to be sent again, and once more when the delay has passed.
+    var retrying: @Sendable (ListRetry) -> Void = { _ in }
 
     /// The number of bytes of an index page that are read. Its links are limited in any case; this limit stops a page that
     /// never ends.
@@ -349,10 +349,15 @@ struct SetReader: Sendable {
                 end - delay > now()
             else { throw failure }
             let reason = answer.map { Reason(.serverAnswered, "\($0)") } ?? failure.reason
-            retrying(.retrying(attempt: attempt, delay: delay, reason: reason), url)
+            var next = ListRetry(
+                url: url, error: failure, event: .retrying(attempt: attempt, delay: delay, reason: reason),
+                until: scheduler.clock.date().addingTimeInterval(delay / .seconds(1)))
+            retrying(next)
             do { try await scheduler.clock.sleep(for: delay) } catch {
                 throw DownloadError(.cancelled, ErrorPhrase(.stopped))
             }
+            next.isDue = true
+            retrying(next)
         }
     }
 

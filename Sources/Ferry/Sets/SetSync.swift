@@ -141,15 +141,16 @@ public final class SetSync: Sendable {
     public convenience init(
         of source: SetSource, into destination: SyncDestination, options: SyncOptions, manager: DownloadManager
     ) async throws(DownloadError) {
-        try await self.init(of: source, into: destination, options: options, manager: manager) { _, _ in }
+        try await self.init(of: source, into: destination, options: options, manager: manager) { _ in }
     }
 
     /// As ``init(of:into:options:manager:)``.
     ///
-    /// - Parameter retrying: Called when a part of the list is requested again.
+    /// - Parameter retrying: Called when a request for a part of the list has failed and is to be sent again, and once more when the
+    ///   delay has passed.
     package init(
         of source: SetSource, into destination: SyncDestination, options: SyncOptions, manager: DownloadManager,
-        retrying: @escaping @Sendable (_ event: LocalizedEvent, _ url: DownloadURL) -> Void
+        retrying: @escaping @Sendable (ListRetry) -> Void
     ) async throws(DownloadError) {
         let destination = destination.absolute
         self.destination = destination

@@ -88,8 +88,10 @@ package struct FileSet: Codable, Sendable, Hashable {
     package var problems: [String]?
     /// The number of existing files that the source no longer lists.
     package var gone = 0
-    /// Why the set failed.
+    /// Why the set failed; with ``until``, why the last request for its list failed.
     package var error: DownloadError?
+    /// When its list is requested again; `nil` unless the set is being synced and the last request for its list has failed.
+    package var until: Date?
     /// The number of the last change of any set that this value reflects, within one boot of the daemon: of two versions of a
     /// set, in responses or events, the one with the larger number is newer. Not stored.
     package var asOf: UInt64?

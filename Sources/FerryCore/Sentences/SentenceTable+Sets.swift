@@ -283,6 +283,7 @@ extension SentenceTable {
         "{0}  waiting  {1}": "{0}  等待中  {1}",
         "{0}  syncing, {1} of {2} files, {3} received, {4}  {5}":
             "{0}  同步中，{2} 个文件中的 {1} 个，已接收 {3}，{4}  {5}",
+        "{0}  syncing: {1}; next attempt at {2}  {3}": "{0}  同步中：{1}；下次尝试：{2}  {3}",
         "{0}  paused  {1}": "{0}  已暂停  {1}",
         "{0}  complete, {1} files  {2}": "{0}  完整，{1} 个文件  {2}",
         "{0}  incomplete, {1} of {2} files are missing or not current  {3}":

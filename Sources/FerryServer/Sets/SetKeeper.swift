@@ -141,6 +141,7 @@ final class SetKeeper: Sendable {
         // Stores the state first, so that neither the end of the run nor a kill before it decides the state.
         let set = try await change(id) { set in
             if word == .cancelled || set.state.isActive { (set.state, set.bytesPerSecond) = (word, nil) }
+            set.endWait()
             if word == .cancelled { set.endedAt = Date() }
         }
         if let run = state.withLock({ $0.runs[id] }) {
@@ -244,6 +245,8 @@ final class SetKeeper: Sendable {
     /// Returns whether the states of the set could be stored.
     private func sync(_ set: FileSet, _ run: Run) async -> Bool {
         let began = try? await change(set.id) { set in
+            // Of a run that a kill has ended.
+            set.endWait()
             guard set.state == .waiting else { return }
             (set.state, set.error, set.incomplete, set.problems) = (.syncing, nil, nil, nil)
             set.receivedBytes = 0
@@ -284,6 +287,7 @@ final class SetKeeper: Sendable {
             // start.
             guard set.state == .syncing, !isStopping else { return }
             (set.endedAt, set.bytesPerSecond) = (Date(), nil)
+            set.endWait()
             switch outcome {
             case .success(let report):
                 set.take(report)
@@ -304,7 +308,8 @@ final class SetKeeper: Sendable {
         do throws(DownloadError) {
             let (source, options) = try set.sync()
             let sync = try await SetSync(
-                of: source, into: .directory(set.set.directory), options: options, manager: manager)
+                of: source, into: .directory(set.set.directory), options: options, manager: manager
+            ) { self.show($0, of: set.id) }
             await removeMoved(set, sync.requests)
             let active = ActiveDownloads()
             await withTaskGroup(of: Void.self) { group in
@@ -315,6 +320,20 @@ final class SetKeeper: Sendable {
             }
             return .success(try await sync.finish())
         } catch { return .failure(error) }
+    }
+
+    /// Shows why the list could not be read and when it is requested again, until it is.
+    private func show(_ retry: ListRetry, of id: String) {
+        let set = store.note(id) { set in
+            if retry.isDue {
+                // Another part of the list may have failed since.
+                if set.until == retry.until { set.endWait() }
+            } else if set.state == .syncing {
+                set.tell(retry.error)
+                set.until = retry.until
+            }
+        }
+        if let set { broadcaster.publish(.set(set), session: nil) }
     }
 
     private func fetch(_ sync: SetSync, _ active: ActiveDownloads) async {
@@ -368,8 +387,14 @@ extension DownloadRequest.Destination {
 }
 
 extension FileSet {
+    /// Ends the wait for the next request for the list.
+    fileprivate mutating func endWait() {
+        if until != nil { (error, until) = (nil, nil) }
+    }
+
     fileprivate mutating func take(_ progress: SyncProgress, _ active: (bytes: ByteCount, bytesPerSecond: Double)) {
         (files, done, failed) = (progress.files, progress.done, progress.failed)
+        endWait()
         // Until a resumed file ends, its size includes bytes that earlier runs received.
         receivedBytes = max(receivedBytes, progress.receivedBytes.adding(active.bytes))
         bytesPerSecond = state == .syncing ? active.bytesPerSecond : nil

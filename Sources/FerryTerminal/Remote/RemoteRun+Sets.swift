@@ -90,16 +90,20 @@ enum FileSetText {
     static func line(_ set: FileSet, _ identifiers: ShortIdentifiers) -> String {
         let (id, place) = (identifiers.short(set.id), set.set.directory)
         let (received, speed) = (ByteText.size(set.receivedBytes), ByteText.rate(set.bytesPerSecond ?? 0))
+        let reason = set.error?.reason ?? .words("")
+        let next = set.until.map { LocalTime.text($0) }
         let text: Reason =
             switch set.state {
             case .waiting: "\(id)  waiting  \(place)"
+            case .syncing where next != nil:
+                "\(id)  syncing: \(reason); next attempt at \(next ?? "")  \(place)"
             case .syncing:
                 "\(id)  syncing, \(set.done) of \(set.files) files, \(received) received, \(speed)  \(place)"
             case .paused: "\(id)  paused  \(place)"
             case .complete: "\(id)  complete, \(set.files) files  \(place)"
             case .incomplete:
                 "\(id)  incomplete, \(set.failed) of \(set.files) files are missing or not current  \(place)"
-            case .failed: "\(id)  failed: \(set.error?.reason ?? .words(""))  \(place)"
+            case .failed: "\(id)  failed: \(reason)  \(place)"
             case .cancelled: "\(id)  cancelled  \(place)"
             }
         return text.local

@@ -39,10 +39,11 @@ extension Program {
             let isQuiet = arguments.show.quiet || json
             let sync = try await SetSync(
                 of: source, into: destination, options: options, manager: manager
-            ) { event, url in
-                guard !isQuiet,
+            ) { retry in
+                let event = retry.event
+                guard !isQuiet, !retry.isDue,
                     let line = EventText.line(
-                        event.kind, reason: event.reason?.local, name: url.redacted, detail: .verbose)
+                        event.kind, reason: event.reason?.local, name: retry.url.redacted, detail: .verbose)
                 else { return }
                 console.message(line)
             }

@@ -1,0 +1,39 @@
+import FerryAPI
+import FerryCore
+import Foundation
+import Testing
+
+@testable import FerryTerminal
+
+@Suite("Lines of ferry sets") struct FileSetTextTests {
+    private func line(_ state: FileSet.State, _ change: (inout FileSet) -> Void = { _ in }) -> String {
+        let new = NewSet(url: "http://h/", directory: "/d")
+        var set = FileSet(
+            id: "0123456789abcdef", state: state, new, root: nil, addedAt: Date(timeIntervalSince1970: 0))
+        change(&set)
+        return FileSetText.line(set, ShortIdentifiers([set.id]))
+    }
+
+    @Test("FileSetText: a set whose list cannot be read says why, and when it is read again")
+    func retry() {
+        let until = Date(timeIntervalSince1970: 1_738_314_300)
+        let text = line(.syncing) { set in
+            set.error = DownloadError(.network, ErrorPhrase(.setAnswered, "http://h/", "503"))
+            set.until = until
+            // Of an earlier run.
+            (set.files, set.done) = (3, 3)
+        }
+        #expect(
+            text == "012345  syncing: http://h/: the server answered 503; next attempt at \(LocalTime.text(until))  /d")
+    }
+
+    @Test("FileSetText: without a wait for its list, a set shows its files and the reason of a failure")
+    func others() {
+        let syncing = line(.syncing) { $0.files = 2 }
+        #expect(syncing == "012345  syncing, 0 of 2 files, 0 B received, 0 B/s  /d")
+        let failed = line(.failed) {
+            $0.error = DownloadError(.refused, ErrorPhrase(.setAnswered, "http://h/", "404"))
+        }
+        #expect(failed == "012345  failed: http://h/: the server answered 404  /d")
+    }
+}
