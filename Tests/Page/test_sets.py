@@ -142,6 +142,43 @@ class Sets(SetTest):
         self.until_part(identifier, "state", "Sync failed")
         self.assertIn(self.daemon.sets()[0]["error"]["messages"]["en"], self.part(identifier, "reason"))
 
+    def test_one_whose_list_cannot_be_read_says_why_and_when_it_is_read_again(self):
+        is_busy = True
+
+        def answer(path, headers):
+            if is_busy:
+                return 503, {"Retry-After": "600"}, b""
+            if path.endswith("/"):
+                return 200, {"Content-Type": "text/html"}, b'<html><body><a href="a.bin">a.bin</a></body></html>'
+            return 200, {"ETag": '"a"'}, b"a" * 100
+        url = self.listen(answer) + "/pub/"
+        identifier = self.add(url)
+        self.browser.until(lambda: "next attempt in" in self.part(identifier, "reason"), "when it is read again")
+        reason = lambda: self.part(identifier, "reason")
+        self.assertIn(self.daemon.sets()[0]["error"]["messages"]["en"], reason())
+        self.assertIn("503", reason())
+        self.assertEqual(reason().count(url), 1, "its link, once")
+        self.assertEqual(self.part(identifier, "state"), "Syncing…")
+        before = reason()
+        self.browser.until(lambda: reason() != before, "the time goes on")
+        self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        detail = lambda: self.browser.text(f"{PANEL} .detail-reason")
+        self.browser.until(lambda: "503" in detail() and "next attempt in" in detail(), "the details say so too")
+        before = detail()
+        self.browser.until(lambda: detail() != before, "the time goes on there")
+        self.browser.press(f"{PANEL} .detail-head button")
+        self.browser.gone(PANEL)
+        self.daemon.call("POST", f"/sets/{identifier}/pause")
+        self.until_part(identifier, "state", "Paused")
+        self.assertNotIn("503", reason())
+        is_busy = False
+        self.daemon.call("POST", f"/sets/{identifier}/resume")
+        self.until_part(identifier, "state", "Complete")
+        # What was listed before hides nothing of the next attempt.
+        is_busy = True
+        self.daemon.call("POST", f"/sets/{identifier}/resume")
+        self.browser.until(lambda: "503" in reason() and "next attempt in" in reason(), "why it is not synced again")
+
     def test_one_whose_link_is_wrong_says_what_to_do(self):
         url = self.origin.file("1K", "none.txt", "status=404")
         identifier = self.add(url)

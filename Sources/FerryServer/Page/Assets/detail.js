@@ -170,9 +170,9 @@ export class Detail {
 
   #tick() {
     if (!this.isOpen || document.hidden || this.#store.connection !== 'live') return;
-    const state = this.#store.downloads.get(this.#id)?.state;
-    if (state === 'downloading' || state === 'verifying') this.#read(false);
-    if (state === 'waiting') this.#changed();
+    const entry = this.#store.entry(this.#id);
+    if (entry?.state === 'downloading' || entry?.state === 'verifying') this.#read(false);
+    if (entry?.state === 'waiting' || entry?.until) this.#changed();
   }
 
   async #read(withHistory) {

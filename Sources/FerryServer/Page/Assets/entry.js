@@ -19,17 +19,17 @@ function actionsOf(state) {
 /// Notes of a set whether it waits for a slot: its list is read, nothing of it arrives, and others have all slots.
 export function noteSlots(entry, areTaken) {
   const { set } = entry;
-  entry.waitsForSlot = areTaken && set.state === 'syncing' && set.files > set.done + set.failed && !(set.bytesPerSecond > 0);
+  entry.waitsForSlot = areTaken && set.state === 'syncing' && !set.until && set.files > set.done + set.failed && !(set.bytesPerSecond > 0);
   entry.state = entry.waitsForSlot ? 'waiting' : STATES[set.state];
 }
 
 /// A set as an entry. It has no place in the queue: in the order of the queue, sets stand above downloads as they were added.
 export function setEntry(set) {
-  const { id, state, addedAt, endedAt, error, receivedBytes, asOf } = set;
+  const { id, state, addedAt, endedAt, error, until, receivedBytes, asOf } = set;
   const { directory, url, list } = set.set;
   return {
     id, set, asOf, isSet: true, name: directory.split('/').filter(Boolean).at(-1) ?? directory, url: url ?? list,
-    state: STATES[state], actions: actionsOf(state), addedAt, endedAt, error, priority: Infinity, position: 0,
+    state: STATES[state], actions: actionsOf(state), addedAt, endedAt, error, until, priority: Infinity, position: 0,
     progress: { completedBytes: receivedBytes, totalBytes: null },
   };
 }

@@ -47,14 +47,14 @@ function stateReason(entry) {
   switch (set.state) {
     case 'failed': return errorText(error);
     case 'incomplete': return missingText(set);
-    case 'syncing': return set.files === 0 ? readingText(set) : set.failed > 0 ? t('set.failed', { n: set.failed }) : '';
+    case 'syncing': return set.files === 0 || set.until ? readingText(entry) : set.failed > 0 ? t('set.failed', { n: set.failed }) : '';
     default: return '';
   }
 }
 
 /// That the list is read, or why it could not be read and when it is read again.
-function readingText({ error, until }) {
-  return error && until ? joined(errorText(error), attemptText({ until })) : t('set.reading');
+function readingText(entry) {
+  return entry.error && entry.until ? joined(errorText(entry.error), attemptText(entry)) : t('set.reading');
 }
 
 /// The first files that are missing, else what of the source cannot be used.

@@ -212,6 +212,7 @@ export class Store extends EventTarget {
     if (this.isAway === isAway) return;
     this.isAway = isAway;
     for (const download of this.downloads.values()) this.#note(download);
+    for (const set of this.sets.values()) set.isStale = isAway;
     this.#say('away');
     this.#say('list');
   }
@@ -277,6 +278,7 @@ export class Store extends EventTarget {
 
   #putSet(set) {
     const entry = setEntry(set);
+    entry.isStale = this.isAway;
     if (this.#hidden.has(set.id)) return void this.#hidden.set(set.id, entry);
     const old = this.sets.get(set.id);
     this.sets.set(set.id, entry);
