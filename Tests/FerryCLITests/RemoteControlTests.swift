@@ -80,6 +80,25 @@ import Testing
         }
     }
 
+    @Test("ferry set dir=: the current directory is accepted, even if it is not writable any more, and no other one is")
+    func sameDirectory() async throws {
+        try await RemoteHome.run { home in
+            try await home.run("add", "--paused", home.server.url("/a"))
+            // The names are canonically equivalent, but name different files.
+            let names = ["caf\u{E9}", "cafe\u{301}"].map { home.place.url.path + "/" + $0 }
+            try await home.run("set", "dir=" + names[0])
+            for name in names { #expect(FileManager.default.createFile(atPath: name, contents: Data())) }
+            try await home.run("set", "dir=" + names[0], "max-concurrent=3")
+            let settings = try await home.objects("set").first
+            #expect(settings?["maxConcurrentDownloads"] as? Int == 3)
+            for other in [names[1], names[0] + "/below"] {
+                let refused = try await home.ferry("set", "dir=" + other)
+                #expect(refused.code == 8, "\(other): \(refused.error)")
+            }
+            #expect(try await home.objects("set").first?["directory"] as? String == names[0])
+        }
+    }
+
     @Test("ferry add: a daemon that cannot be started is exit code 11, without the advice to start it so")
     func unstartable() async throws {
         try await RemoteHome.run { home in

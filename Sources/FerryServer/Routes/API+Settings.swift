@@ -38,8 +38,9 @@ extension API {
         }
         if let directory = change.directory {
             try confinement?.check(directory)
-            // A path that is not absolute is refused as a setting.
-            if directory.utf8.hasPrefix("/"), directory != self.directory(of: call.session) {
+            let current = isOfSession ? self.directory(of: call.session) : settings.current.directory
+            // A path that is not absolute is refused as a setting. The current directory may have become read-only since.
+            if directory.utf8.hasPrefix("/"), !directory.hasSameBytes(as: current) {
                 try await ConfinedDirectory.checkWritable(directory)
             }
         }
