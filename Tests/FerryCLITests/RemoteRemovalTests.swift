@@ -89,6 +89,33 @@ import Testing
         }
     }
 
+    @Test("ferry cancel --keep: a part file that ferry get has taken over stays, and its path is printed")
+    func keptOfAnother() async throws {
+        try await RemoteHome.run { home in
+            let resource = Resource(size: 2_000_000, seed: 4)
+            let gate = Gate()
+            home.server.serve("/a.bin", resource)
+            home.server.script("/a.bin", [.hold(after: 1_500_000, gate), .hold(after: 250_000, gate)])
+            try await home.run("add", "-x", "1", home.server.url("/a.bin"))
+            try await reach(1_500_000, home)
+            try await home.run("pause", "a.bin")
+            let part = home.path("a.bin.part")
+            let get = try FerryProcess(
+                ["get", "-x", "1", "--min-free", "0", part], in: home.place, environment: home.environment,
+                error: .terminal(columns: 120, lines: 24))
+            await get.waitForTerminal("87.5%")
+            get.signal(SIGINT)
+            #expect(try await get.outcome().code == 130)
+            let keep = try await home.run("cancel", "--keep", "a.bin")
+            #expect(keep.text == "off the list: a.bin; to resume: ferry get \(part)\n")
+            #expect(try await home.run("list").text == "")
+            let rest = try await home.ferry("get", part)
+            #expect(rest.code == 0, "\(rest.error)")
+            #expect(resource.source.compare(file: home.path("a.bin"), size: resource.size) == .equal)
+            gate.open()
+        }
+    }
+
     @Test(
         "ferry cancel: on a terminal it asks before it deletes much, and --yes or a no decide",
         arguments: [true, false])
