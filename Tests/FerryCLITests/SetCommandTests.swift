@@ -162,6 +162,42 @@ import Testing
     }
 
     @Test(
+        "ferry sync --dry-run: a directory that is not writable is exit code 8, unless nothing would be written to it",
+        .enabled(if: geteuid() == 0))
+    func dryRunOfReadOnly() async throws {
+        try await OriginServer.with { server in
+            Self.serve(server)
+            let place = try Workplace()
+            let (url, digest) = (server.url("/pub/sub/b.bin"), Resource(size: 1000, seed: 2).sha256)
+            func line(_ name: String) -> String {
+                #"{"url":"\#(url)","path":"\#(name)","size":1000,"sha256":"\#(digest)"}"# + "\n"
+            }
+            try place.write(line("b.bin"), to: "list")
+            #expect(try await FerryProcess.run(["sync", "list", "d", "-q"], in: place).code == 0)
+            // Root may write anywhere, so the mirror is another user's.
+            for path in ["d"] + (FileManager.default.subpaths(atPath: place.path("d")) ?? []).map({ "d/" + $0 }) {
+                #expect(chown(place.path(path), 12345, 12345) == 0)
+            }
+            #expect(chmod(place.path("d"), 0o555) == 0 && chmod(place.url.path, 0o755) == 0)
+            func preview() async throws -> FerryProcess.Outcome {
+                try await FerryProcess.run(
+                    ["sync", "list", "d", "--dry-run"], in: place,
+                    shell: "exec setpriv --reuid=12345 --regid=12345 --clear-groups --inh-caps=-all \"$@\"")
+            }
+            let whole = try await preview()
+            #expect(whole.code == 0 && whole.lines == [], "\(whole.error)")
+            #expect(whole.error.contains(" 1 unchanged") && !whole.error.contains("cannot create"), "\(whole.error)")
+            try place.write(line("b.bin") + line("c.bin"), to: "list")
+            let missing = try await preview()
+            #expect(missing.code == 8 && missing.lines == ["fetch: c.bin (1.0 KB): it is missing here"])
+            #expect(
+                missing.error.hasSuffix("ferry: cannot create \(place.path("d")): Permission denied\n"),
+                "\(missing.error)")
+            #expect(!FileManager.default.fileExists(atPath: place.path("d/c.bin")))
+        }
+    }
+
+    @Test(
         "ferry repair: of a server without ranges the whole file is fetched; a changed one is told, and what can be done"
     )
     func withoutRanges() async throws {
