@@ -366,6 +366,8 @@ class Details(PageTest):
         self.daemon.call("PATCH", f"/downloads/{identifier}", {"urls": [other]})
         self.browser.until_state(identifier, "failed")
         self.assertEqual(self.daemon.show(identifier)["error"]["phrase"][0], "otherFile")
+        kept = self.daemon.show(identifier)["progress"]["completedBytes"]
+        self.assertGreater(kept, 0)
         self.assertEqual(self.browser.one(self.browser.in_row(identifier, ".main")).text, "New link…")
         self.browser.press(self.browser.in_row(identifier, ".main"))
         self.assertTrue(self.form_is_first())
@@ -379,6 +381,9 @@ class Details(PageTest):
         field.send_keys(Keys.ENTER)
         self.browser.until_state(identifier, "downloading")
         self.assertEqual(self.daemon.show(identifier)["url"], first)
+        resumed = lambda: [each["offset"] for each in self.daemon.call("GET", f"/downloads/{identifier}/events")["items"] if each["kind"] == "resumed"]
+        self.browser.until(lambda: resumed()[-1:] == [kept], "the bytes that were here stay")
+        self.browser.gone(f"{PANEL} .need")
 
     def test_what_another_file_says_is_not_told_of_the_one_that_was_begun(self):
         identifier = self.held(name="named.bin")
