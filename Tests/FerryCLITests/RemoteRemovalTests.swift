@@ -116,6 +116,25 @@ import Testing
         }
     }
 
+    @Test("ferry cancel --keep: of a part file that ferry get has completed, nothing is left, and the file stays")
+    func keptOfCompleted() async throws {
+        try await RemoteHome.run { home in
+            let resource = Resource(size: 2_000_000, seed: 4)
+            let gate = Gate()
+            home.server.serve("/a.bin", resource)
+            home.server.script("/a.bin", [.hold(after: 1_500_000, gate)])
+            try await home.run("add", "-x", "1", home.server.url("/a.bin"))
+            try await reach(1_500_000, home)
+            try await home.run("pause", "a.bin")
+            #expect(try await home.ferry("get", home.path("a.bin.part")).code == 0)
+            let keep = try await home.run("cancel", "--keep", "a.bin")
+            #expect(keep.text == "off the list: a.bin; no part of it is left to resume\n")
+            #expect(try await home.run("list").text == "")
+            #expect(resource.source.compare(file: home.path("a.bin"), size: resource.size) == .equal)
+            gate.open()
+        }
+    }
+
     @Test(
         "ferry cancel: on a terminal it asks before it deletes much, and --yes or a no decide",
         arguments: [true, false])

@@ -323,6 +323,7 @@ extension SentenceTable {
         "unchanged: {0} ({1})": "没有变化：{0}（{1}）",
         "off the list: {0}; to resume: ferry get {1}": "已移出列表：{0}；要继续：ferry get {1}",
         "off the list: {0}; nothing was received yet": "已移出列表：{0}；还没有下载到任何内容",
+        "off the list: {0}; no part of it is left to resume": "已移出列表：{0}；没有可以继续的内容",
         "cancel {0} and delete {1}?": "取消 {0} 并删除 {1}？",
         "remove {0} and delete {1}?": "移除 {0} 并删除 {1}？",
         "moved to: {0}": "已移动到：{0}",

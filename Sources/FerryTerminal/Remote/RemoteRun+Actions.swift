@@ -80,7 +80,7 @@ extension RemoteRun {
     private struct KeptPart: Encodable {
         var id: DownloadID
         var name: String
-        /// The path of the part file; `nil` if nothing was received.
+        /// The path of the part file; `nil` if there is none.
         var path: String?
     }
 
@@ -97,7 +97,12 @@ extension RemoteRun {
                     let text: Reason = "off the list: \(name); to resume: ferry get \(ShellWord.quote(path))"
                     say(text.shown)
                 } else {
-                    say(("off the list: \(name); nothing was received yet" as Reason).shown)
+                    // Another program may have completed or deleted the part file.
+                    let text: Reason =
+                        one.status.progress.completedBytes > 0
+                        ? "off the list: \(name); no part of it is left to resume"
+                        : "off the list: \(name); nothing was received yet"
+                    say(text.shown)
                 }
             } catch {
                 if json { console.result(Program.failure(error, id: one.id)) }
@@ -108,7 +113,7 @@ extension RemoteRun {
     }
 
     /// Removes a download from the list and keeps its part file. Returns the path of the part file, which another program may
-    /// use; `nil` if nothing was received.
+    /// use; `nil` if there is none.
     private func keptPart(of id: DownloadID) async throws(DownloadError) -> String? {
         do throws(DownloadError) {
             let body = try await link.ask(.keepResumeData, id: id.rawValue, as: ResumeDataBody.self)
