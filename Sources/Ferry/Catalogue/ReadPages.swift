@@ -1,4 +1,4 @@
-/// A cache of pages and counts of the list, valid until the next write; a displayed list is read repeatedly.
+/// A cache of pages and counts of the list, because a displayed list is read repeatedly. It is valid until the next write.
 struct ReadPages {
     struct Page: Hashable {
         let filter: RowFilter
@@ -17,7 +17,8 @@ struct ReadPages {
     private var counts: [RowFilter: Int] = [:]
     private var rowCount = 0
 
-    /// The cached rows of a page, unless the connection has written since; `changes` is its current change count.
+    /// Returns the cached rows of a page; `nil` if there are none, or if the connection has written since they were cached.
+    /// `changes` is the connection's current change count.
     mutating func rows(of page: Page, at changes: Int) -> [CatalogueRow]? {
         renew(changes)
         return pages[page]

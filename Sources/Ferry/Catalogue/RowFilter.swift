@@ -41,7 +41,7 @@ package struct RowFilter: Sendable, Hashable {
         }
     }
 
-    /// Folds ASCII case, as SQLite's LIKE does, which compares byte by byte.
+    /// Returns the UTF-8 bytes of a text with ASCII case folded, as SQLite's LIKE folds it.
     private static func plain(_ text: String) -> [UInt8] {
         text.utf8.map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
     }
@@ -52,7 +52,7 @@ extension RowFilter {
     var clause: String {
         var terms: [String] = []
         if let kinds {
-            // Fixed words, sorted so that few distinct statements are prepared.
+            // Raw values are fixed words, which need no escaping; sorted, so that few distinct statements are prepared.
             let list = kinds.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
             terms.append("state IN (\(list))")
         }

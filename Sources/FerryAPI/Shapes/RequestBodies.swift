@@ -67,7 +67,7 @@ package struct NothingBody: ClientBody {
     package enum CodingKeys: CodingKey, CaseIterable {}
 }
 
-/// The state of a library's `Download` handle beyond ``ListedDownload``; in responses for clients that send
+/// What the library's `Download` handle needs in addition to ``ListedDownload``; sent in responses to clients that send
 /// ``FerryAPI/handlesHeader``, and in `state` events.
 package struct HandleBody: Codable, Sendable, Hashable {
     /// The result of a completed download; `nil` in all other states.

@@ -48,8 +48,8 @@ extension Checksum: Codable {
 extension Checksum: CustomStringConvertible {
     /// Parses `ALGORITHM:HEX`, `ALGORITHM=HEX`, or only `HEX`, whose length then determines the algorithm.
     ///
-    /// Algorithms: `md5`, `sha1`, `sha-1`, `sha256`, `sha-256`, `sha512`, `sha-512`. Case-insensitive; surrounding
-    /// spaces are ignored.
+    /// Algorithms: `md5`, `sha1`, `sha-1`, `sha256`, `sha-256`, `sha512`, `sha-512`, also written `md-5`, `sha2-256` and
+    /// `sha2-512`. Case and surrounding spaces are ignored.
     public init(parsing text: String) throws(TextError) {
         let trimmed = text.trimmedText
         let utf8 = trimmed.utf8
@@ -83,7 +83,7 @@ extension Checksum: CustomStringConvertible {
 }
 
 extension DigestAlgorithm {
-    /// Creates an algorithm from its name, with or without the hyphen, case-insensitive.
+    /// Creates an algorithm from its name, with or without the hyphen, ignoring case.
     package init?(name: some StringProtocol) {
         switch name.trimmedText.asciiLowercased {
         case "md5", "md-5": self = .md5
@@ -100,6 +100,6 @@ extension DigestAlgorithm {
         self = algorithm
     }
 
-    /// The strength of the algorithm; a digest of a greater strength is harder to forge.
+    /// The strength of the algorithm; a digest of greater strength is harder to forge.
     package var strength: Int { byteCount }
 }

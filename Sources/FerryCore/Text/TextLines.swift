@@ -31,7 +31,7 @@ package struct TextLines: Sequence, IteratorProtocol, Sendable {
     private var skippedBytes = 0
     /// Whether the start of the text has been checked for a byte order mark.
     private var isBegun: Bool
-    /// Whether all bytes are in the buffer.
+    /// Whether the last piece of the text has been added.
     private var isWhole = false
 
     /// - Parameters:

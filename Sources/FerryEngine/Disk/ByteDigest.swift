@@ -72,8 +72,8 @@ package struct RunningDigest: Sendable {
     }
 }
 
-/// The digest of a file's prefix, or of the bytes from another start. It is extended while the file grows, so that the file is read
-/// at most once.
+/// The digest of a file's prefix, or of the bytes from a later offset on. It is extended while the file grows, so that the file is
+/// read at most once.
 ///
 /// A value type: copies are independent, and ``finish()`` does not end the digest.
 package struct PrefixDigest: Sendable {
@@ -93,7 +93,7 @@ package struct PrefixDigest: Sendable {
         digest = RunningDigest(algorithm)
     }
 
-    /// The digest of a file from its start, with ``recorded``.
+    /// Creates the digest of a file from its start, which also computes ``recorded``.
     init(_ algorithm: DigestAlgorithm, of file: any File, recordingPiecesOf total: ByteCount?) {
         self.init(algorithm, of: file)
         pieces = PieceDigester(total: total)
@@ -123,7 +123,7 @@ package struct PrefixDigest: Sendable {
     /// Returns the raw digest of the bytes before ``position``.
     package func finish() -> [UInt8] { digest.finish() }
 
-    /// The digests of the bytes before ``position`` that are stored with the file; `nil` if they were not recorded.
+    /// The digests that are stored with the file, of its bytes before ``position``; `nil` if they were not recorded.
     var recorded: RecordedDigests? {
         guard let pieces, let checksum = Checksum(algorithm: .sha256, bytes: (sha256 ?? digest).finish()) else {
             return nil

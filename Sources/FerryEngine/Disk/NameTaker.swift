@@ -132,7 +132,7 @@ package struct NameTaker: Sendable {
     private func obstacle(_ paths: DownloadPaths) throws(FileError) -> FilePath? {
         let aside = paths == ownAside ? [] : [paths.oldPart, paths.oldJournal]
         for path in [paths.journal] + aside where try fileSystem.exists(path) { return path }
-        // Our own file was left by a crash and will be replaced.
+        // A new journal of our own was left by a crash, and will be replaced.
         if try fileSystem.flaw(at: paths.newJournal) != nil { return paths.newJournal }
         // Another download's final name may equal this download's part file or journal.
         for path in [paths.part, paths.journal] {
@@ -144,8 +144,8 @@ package struct NameTaker: Sendable {
         return nil
     }
 
-    /// Opens a part file that a crash left before its journal was written: owned by us, of the part file mode, empty,
-    /// and not locked.
+    /// Opens a part file that a crash left before its journal was written: owned by us, with the mode of a new part file,
+    /// empty, and not locked.
     private func takeAbandoned(_ paths: DownloadPaths) throws(PartFileError) -> PartFile? {
         let status = try disk { () throws(FileError) in try fileSystem.statusIfPresent(paths.part) }
         guard let status, Self.isAbandoned(status) else { return nil }
@@ -165,7 +165,7 @@ package struct NameTaker: Sendable {
         return part
     }
 
-    /// Returns whether the status matches a part file that a crash left before its first journal.
+    /// Returns whether the status matches a part file that a crash left before its first journal was written.
     static func isAbandoned(_ status: FileStatus) -> Bool {
         status.kind == .regular && status.length == 0 && status.mode == PartFile.mode && status.linkCount == 1
     }

@@ -4,8 +4,8 @@ import SystemPackage
 /// Reading the file while it is fetched, from its part file.
 ///
 /// Bytes are returned as soon as they are written, synced or not, under conditions that are checked before and after reading: the
-/// reader has the current part file open, the server has confirmed its representation in this run, and no byte was forgotten
-/// meanwhile.
+/// reader has the current part file open, the server has confirmed its representation in this run, and none of the bytes has been
+/// discarded meanwhile.
 extension DownloadDriver {
     /// A representation that has a part file.
     package struct OpenContent: Sendable {
@@ -30,7 +30,7 @@ extension DownloadDriver {
     package static let mostPiece: ByteCount = 256 << 10
 
     /// Opens the part file as soon as there is one whose representation the server has confirmed. Returns `nil` if the run ends
-    /// before that. A file that is small enough to be published from memory has a part file only if it is slow.
+    /// before that. A file that is small enough to be published from memory has a part file only if its download is slow.
     package func openContent() async throws(DownloadError) -> OpenContent? {
         while !Task.isCancelled {
             let seen = contentChanges.count

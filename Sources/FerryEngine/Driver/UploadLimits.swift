@@ -1,29 +1,29 @@
 import FerryCore
 
-/// The limits of the rate that the contents of uploads follow: that of the file, of its session, and over all downloads. What
-/// is received and what is sent count together.
+/// The rate limits of the content of an upload: the limit of the file, that of its session, and that of all downloads.
+/// Received and sent bytes count together.
 package struct UploadLimits: Sendable {
     private let own: Throttle
     private let shared: [Throttle]
 
-    /// The most uploads that are expected to share a limit that is not of one file.
+    /// The maximum number of uploads that are expected to share the limit of a session or of all downloads.
     private static let mostSharing: ByteCount = 256
 
     /// - Parameters:
-    ///   - own: Of the file.
+    ///   - own: The limit of the file.
     ///   - session: `nil` for none.
     init(_ own: Throttle, _ session: Throttle?, _ environment: EngineEnvironment) {
         self.own = own
         shared = [session, environment.throttle].compactMap(\.self)
     }
 
-    /// The speed in bytes per second that a request has at least under these limits; `nil` without one.
+    /// The least speed, in bytes per second, that each request can expect under these limits; `nil` if there is no limit.
     var leastShare: ByteCount? {
         let parts = own.rate.map { $0 / ByteCount(ObjectWriter.parallelParts) }
         return ([parts] + shared.map { $0.rate.map { $0 / Self.mostSharing } }).compactMap(\.self).min()
     }
 
-    /// Returns the content, of which each piece waits until it may be sent.
+    /// Returns the same content, of which each piece is read only when the limits allow it to be sent.
     func paced(_ content: UploadContent) -> UploadContent {
         let all = [own] + shared
         let piece = all.compactMap(\.preferredPiece).min().map(ByteCount.init) ?? content.pieceBytes

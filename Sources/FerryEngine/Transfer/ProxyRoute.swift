@@ -43,7 +43,7 @@ struct ProxyRoute: Sendable, Hashable {
     /// Returns the host that is resolved locally: the proxy's, or the URL's.
     func lookedUpHost(for url: DownloadURL) -> String { proxy?.host ?? url.host }
 
-    /// Whether one host of the connection pool represents all origins behind a proxy.
+    /// Whether all origins are one host to the connection pool: the proxy.
     var isForwarding: Bool {
         if case .forward = way { true } else { false }
     }
@@ -77,8 +77,8 @@ struct ProxyRoute: Sendable, Hashable {
     }
 }
 
-/// The connections for one route, its trusted certificates and time limit. They close when the last body from them has been
-/// released, even if the transport no longer keeps the client.
+/// The connections for one route, one set of trusted certificates and one time limit. They stay open until the last body from
+/// them has been released, even if the transport no longer keeps the client.
 final class RouteClient: Sendable {
     /// The properties that connections must have in common to be shared.
     struct Key: Hashable, Sendable {

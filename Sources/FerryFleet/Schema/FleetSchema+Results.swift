@@ -37,8 +37,8 @@ extension FleetSchema {
         END $$
         """
 
-    /// The batches with their counts. A batch whose rows have all ended is `done`. The rate is measured over the ranges that have
-    /// ended in the last ten minutes, and is unknown with fewer than two.
+    /// The batches with their counts. An open batch whose rows have all ended is `done`. The rate is measured over the ranges that
+    /// have ended in the last ten minutes, and is unknown with fewer than two.
     private static let progress = """
         CREATE VIEW ferry.progress AS
             SELECT b.id, b.name, c.state, b.directory, b.priority, b.total, c.completed, c.failed, c.leased, c.waiting, c.rate,
@@ -70,7 +70,7 @@ extension FleetSchema {
                         / greatest(1, extract(epoch FROM now() - d.since)) END::double precision AS rate) c
         """
 
-    /// Returns the number of failed files of a batch for each reason, the most frequent first.
+    /// Returns the number of failed files of a batch for each reason and HTTP status, the most frequent first; at most 20.
     private static let failures = """
         CREATE FUNCTION ferry.failures(which integer) RETURNS TABLE (reason text, status text, files bigint)
             LANGUAGE sql STABLE AS $$
@@ -145,7 +145,7 @@ extension FleetSchema {
         END $$
         """
 
-    /// Withdraws a batch that is being removed from the workers by deleting its leases, ranges and sequence. Its parts stay.
+    /// Withdraws a batch from the workers before its removal, by deleting its leases, ranges and sequence. Its parts stay.
     private static let forget = """
         CREATE FUNCTION ferry.forget(which integer) RETURNS void LANGUAGE plpgsql AS $$
         BEGIN

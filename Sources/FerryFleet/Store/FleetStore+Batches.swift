@@ -58,8 +58,8 @@ extension FleetStore {
         }
     }
 
-    /// Drops the tables of a batch. Waits for readers of the partitioned tables, and for transactions that have read them, but
-    /// blocks no other statement. DROP TABLE of an attached partition would block them all.
+    /// Drops the tables of a batch. Waits for readers of the partitioned tables, and for transactions that have read them, but from
+    /// PostgreSQL 14 on blocks no other statement. DROP TABLE of an attached partition would block them all.
     private static func dropParts(of batch: Int, _ connection: PostgresConnection) throws(DatabaseError) {
         let parts = try connection.rows("SELECT name, parent, is_pending FROM ferry.parts($1)", ["\(batch)"])
         let version = try connection.rows("SHOW server_version_num").one().number(0)
@@ -218,7 +218,7 @@ extension FleetStore {
         if found.rows.isEmpty { throw Self.missing(name) }
     }
 
-    /// Moves batches from any of some states to another state, and notifies the workers. Returns the number of moved batches.
+    /// Moves batches from any of the given states to another, and notifies the workers. Returns the number of moved batches.
     func move(_ name: String?, from states: [FleetBatch.State], to state: FleetBatch.State) async throws(DatabaseError)
         -> Int
     {

@@ -107,14 +107,14 @@ extension GatewayResponder {
 
     private struct Size: Sendable { let bytes: Int64? }
 
-    /// Returns the body of a response: a range; `nil` for the whole file.
+    /// Returns the body of a response: a range of the file, or the whole file if the range is `nil`.
     private func body(
         _ holding: GatewayCache.Holding, _ file: GatewayFile, _ range: Range<Int64>?, size: Int64?,
         watching request: Request?
     ) -> ResponseBody {
         ResponseBody(contentLength: (range.map { Int64($0.count) } ?? size).map { Int($0) }) { [self] writer in
             if let request {
-                // allow(single-place): nothing is read of the body but its end.
+                // allow(single-place): only the end of the body is read.
                 try await request.body.consumeWithCancellationOnInboundClose { [self] _ in
                     try await write(file, range, of: holding, size: size, to: &writer)
                 }
@@ -127,7 +127,7 @@ extension GatewayResponder {
 
     /// Writes a range. The part with the end of the file is written only after the download has been completed.
     ///
-    /// Concurrent, as `ResponseBodyWriter` is.
+    /// `@concurrent`, because the methods of `ResponseBodyWriter` do not run on the caller's actor either.
     @concurrent private func write(
         _ file: GatewayFile, _ range: Range<Int64>?, of holding: GatewayCache.Holding, size: Int64?,
         to writer: inout any ResponseBodyWriter

@@ -21,7 +21,7 @@ public struct MetricsServer: Sendable {
     ///   - tokenFile: The file of the token (mode 0600).
     ///   - option: The option that sets the port, for errors.
     ///
-    /// Throws `disk` if a token cannot be written. Blocks: called on a file thread.
+    /// Throws `disk` if a token cannot be written. Blocks while it reads or writes the file.
     public init(
         _ metrics: any MetricsSource, port: Int, tokenFile: String, option: String
     ) throws(DownloadError) {

@@ -4,7 +4,7 @@ import HTTPTypes
 
 /// The content coding of a response (RFC 9110 §8.4): gzip, if the request accepts it.
 ///
-/// Bodies that contain secrets are never compressed: their size would depend on them.
+/// Bodies that contain secrets are never compressed, because the compressed size would depend on the secrets.
 enum ContentCoding {
     /// The minimum number of bytes to compress; fewer bytes fit in one packet anyway.
     static let leastBytes = 1400
@@ -31,7 +31,7 @@ enum ContentCoding {
         return !value.isEmpty && value.utf8.allSatisfy { $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: ".") }
     }
 
-    /// Returns the bytes compressed with gzip; `nil` if it would not be smaller.
+    /// Returns the bytes compressed with gzip; `nil` if that would not make them smaller.
     /// - Parameter effort: 1 is fast, 9 is small.
     static func gzip(_ bytes: [UInt8], effort: Int32) -> [UInt8]? {
         guard bytes.count >= leastBytes else { return nil }

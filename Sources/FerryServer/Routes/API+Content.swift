@@ -103,7 +103,7 @@ extension API {
             body: ResponseBody { writer in
                 defer { withExtendedLifetime(seat) {} }
                 // A client that has gone ends the reader, also while the reader waits.
-                // allow(single-place): nothing is read of the body but its end.
+                // allow(single-place): only the end of the body is read.
                 try await call.http.body.consumeWithCancellationOnInboundClose { _ in
                     for try await piece in bytes { try await writer.write(ByteBuffer(bytes: piece)) }
                 }

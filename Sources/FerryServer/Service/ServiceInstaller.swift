@@ -54,8 +54,8 @@ package struct ServiceInstaller: Sendable {
     package var unit: String { directory + "/" + SystemdUnit.name }
     package var isInstalled: Bool { FileManager.default.fileExists(atPath: unit) }
 
-    /// Writes the unit and enables it, now and at each login. Throws `disk`, or `conflict` with the output of systemctl; in that
-    /// case a new unit file is removed again.
+    /// Writes the unit, and starts the daemon now and at each login. Throws `disk`, or `conflict` with the output of systemctl; in
+    /// that case a new unit file is removed again.
     ///
     /// Throws `conflict`, before anything is written, if a daemon is running that systemd did not start: the unit's
     /// daemon would find the state locked and exit.
@@ -154,7 +154,7 @@ package enum SystemdUnit {
     /// Returns the unit file for a program at an absolute path.
     ///
     /// The unit does not restart after errors that persist, which are unusable settings (2) and another daemon (9), nor after
-    /// repeated failures. The sandboxing options need no privileges and affect neither the daemon nor completion commands. The
+    /// repeated failures. The sandboxing options need no privileges, and affect neither the daemon nor the commands it runs. The
     /// memory limits apply to the daemon and its commands together; with `OOMPolicy=continue`, only a command that exceeds them is
     /// killed. systemd restarts a daemon that has not reported for three minutes that it is alive.
     package static func text(program: String, isConfined: Bool = false) -> String {

@@ -65,7 +65,7 @@ package enum SyncText {
                 }
             lines.append(text.shown)
         }
-        // Of a list that was not read whole, or of which too much would be deleted, that is the reason, and a problem.
+        // If the list was not read whole, or too much would be deleted, that is the reason, and is in `report.problems`.
         let isOther = deletes && report.problems.isEmpty
         for path in report.gone.prefix(isVerbose ? .max : mostPaths) {
             let text: Reason =
