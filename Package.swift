@@ -181,7 +181,7 @@ let package = Package(
             name: "FerryMetrics",
             dependencies: ["Ferry", "FerryCore", .product(name: "CoreMetrics", package: "swift-metrics")],
             packageAccess: false, swiftSettings: strict),
-        // The daemon: HTTP front, API, event stream, page, sign-in, gateway. No download logic.
+        // The daemon: HTTP front, API, event stream, page, sign-in. No download logic.
         .target(
             name: "FerryServer",
             dependencies: [
@@ -223,6 +223,19 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
             swiftSettings: strict),
+        // A door of the daemon, and the command for its cache: clients of packages, models and images fetch through it.
+        .target(
+            name: "FerryGateway",
+            dependencies: [
+                "FerryTerminal", "FerryServer", "FerryMetrics", "Ferry", "FerryAPI", "FerryClient", "FerryCore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
+                .product(name: "HummingbirdCore", package: "hummingbird", condition: ofDaemon),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         // Many machines and one list: leases, budgets and results in PostgreSQL, whose libpq is opened at run time.
         .target(
             name: "FerryFleet",
@@ -237,8 +250,8 @@ let package = Package(
         .executableTarget(
             name: "FerryCLI",
             dependencies: [
-                "FerryTerminal", "FerryAria2", "FerryFleet", "FerryServer", "FerryClient", "FerryAPI", "FerryCore",
-                "CBacktrace",
+                "FerryTerminal", "FerryAria2", "FerryGateway", "FerryFleet", "FerryServer", "FerryClient", "FerryAPI",
+                "FerryCore", "CBacktrace",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
@@ -280,7 +293,7 @@ let package = Package(
         .target(
             name: "FerryFuzzing",
             dependencies: [
-                "FerryCore", "FerryEngine", "FerryAPI", "Ferry", "FerryServer", "FerryAria2", "FerryTerminal",
+                "FerryCore", "FerryEngine", "FerryAPI", "Ferry", "FerryAria2", "FerryGateway", "FerryTerminal",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -355,8 +368,8 @@ let package = Package(
         .testTarget(
             name: "FerryServerTests",
             dependencies: [
-                "FerryServer", "FerryMetrics", "FerryAPI", "Ferry", "FerryCore", "FerryTesting", "FerryServerTesting",
-                "CFerry",
+                "FerryServer", "FerryGateway", "FerryMetrics", "FerryAPI", "Ferry", "FerryCore", "FerryTesting",
+                "FerryServerTesting", "CFerry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -370,6 +383,16 @@ let package = Package(
             name: "FerryAria2Tests",
             dependencies: [
                 "FerryAria2", "FerryServer", "FerryAPI", "Ferry", "FerryCore", "FerryTesting", "FerryServerTesting",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: tests),
+        .testTarget(
+            name: "FerryGatewayTests",
+            dependencies: [
+                "FerryGateway", "FerryServer", "FerryMetrics", "FerryAPI", "Ferry", "FerryCore", "FerryTesting",
+                "FerryServerTesting",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -412,8 +435,9 @@ let package = Package(
         .testTarget(
             name: "FerryCLITests",
             dependencies: [
-                "FerryCLI", "FerryTerminal", "FerryClient", "Ferry", "FerryServer", "FerryAria2", "FerryFleet",
-                "FerryMetrics", "FerryTesting", "ferry-origin", "ferry-app", "FerryAPI", "FerryCore", "FerryEngine",
+                "FerryCLI", "FerryTerminal", "FerryClient", "Ferry", "FerryServer", "FerryAria2", "FerryGateway",
+                "FerryFleet", "FerryMetrics", "FerryTesting", "ferry-origin", "ferry-app", "FerryAPI", "FerryCore",
+                "FerryEngine",
                 "CFerry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -1,3 +1,4 @@
+import FerryAPI
 import FerryCore
 import FerryServer
 import HTTPTypes
@@ -62,7 +63,7 @@ final class Aria2Responder: Door {
         case .refused(let status): response = Self.empty(status)
         case .allowed(let origin):
             do { response = try await answer(request, channel) } catch {
-                response = Self.empty((error as? DoorHost.BodyFailure)?.status ?? 500)
+                response = Self.empty((error as? Problem)?.status ?? 500)
             }
             if let origin { Self.share(&response, with: origin, request) }
         }
@@ -91,7 +92,7 @@ final class Aria2Responder: Door {
         }
     }
 
-    private func body(of request: Request) async throws(DoorHost.BodyFailure) -> Data {
+    private func body(of request: Request) async throws(Problem) -> Data {
         try await rpc.host.body(of: request, most: Self.mostBytes)
     }
 

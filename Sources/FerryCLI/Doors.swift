@@ -1,6 +1,7 @@
 import ArgumentParser
 import FerryAria2
 import FerryFleet
+import FerryGateway
 import FerryServer
 
 /// The doors of this program, each registered in one line of each list. The rest compiles without them and their targets, which
@@ -8,16 +9,19 @@ import FerryServer
 enum Doors {
     /// The interfaces of the daemon, in the order in which it prints their addresses.
     static let ofDaemon: [DoorKind] = [
-        .aria2
+        .aria2,
+        .gateway,
     ]
 
     /// Groups of commands.
     static let commands: [CommandGroup] = [
-        .fleet
+        .fleet,
+        .gateway,
     ]
 
     /// The options of `ferry serve` that set the settings of doors.
     struct Options: ParsableArguments {
         @OptionGroup var aria2: Aria2ServeArguments
+        @OptionGroup var gateway: GatewayServeArguments
     }
 }

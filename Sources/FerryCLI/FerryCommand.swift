@@ -28,7 +28,7 @@ struct FerryCommand: ParsableCommand {
             """,
         version: "ferry \(Program.version)",
         subcommands: [StartCommandsCommand.self, BrowserHostCommand.self],
-        groupedSubcommands: [
+        groupedSubcommands: ([
             CommandGroup(
                 name: "Direct downloads", subcommands: [GetCommand.self, PlanCommand.self, Aria2Command.self]),
             CommandGroup(
@@ -40,7 +40,7 @@ struct FerryCommand: ParsableCommand {
                     AddCommand.self, ListCommand.self, ShowCommand.self, WatchCommand.self, PauseCommand.self,
                     ResumeCommand.self, CancelCommand.self, RestartCommand.self, RemoveCommand.self, ClearCommand.self,
                     MoveCommand.self,
-                    SetCommand.self, RelocateCommand.self, WebCommand.self, BrowserCommand.self, GatewayCommand.self,
+                    SetCommand.self, RelocateCommand.self, WebCommand.self, BrowserCommand.self,
                 ]),
         ] + Doors.commands + [
             CommandGroup(
@@ -49,7 +49,7 @@ struct FerryCommand: ParsableCommand {
                     ServeCommand.self, StatusCommand.self, StopCommand.self, LogsCommand.self, ServiceCommand.self,
                     DoctorCommand.self,
                 ])
-        ])
+        ]).joinedByName)
 
     /// Runs the command that the program's name or its arguments select. Returns the exit status.
     static func main(program: String, arguments: [String]) async -> Int32 {

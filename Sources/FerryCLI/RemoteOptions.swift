@@ -1,11 +1,5 @@
 import ArgumentParser
 
-/// Flags of all commands that use the daemon.
-struct RemoteFlags: ParsableArguments {
-    @Flag(help: "Write results as lines of JSON.")
-    var json = false
-}
-
 /// The session whose downloads a command uses.
 struct SessionOption: ParsableArguments {
     @Option(help: ArgumentHelp("Use the downloads of this app's session, or all.", valueName: "session|all"))

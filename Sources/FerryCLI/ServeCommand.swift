@@ -56,46 +56,6 @@ struct ServeCommand: ParsableCommand {
             """, valueName: "n"))
     var metricsPort: Int?
 
-    @Flag(
-        help: """
-            Serve the gateway on loopback: package indexes, model hubs, registries of containers and archives, whose files \
-            become downloads that survive their clients.
-            """)
-    var gateway = false
-
-    @Option(
-        help: ArgumentHelp(
-            "The port of the gateway; 0 is any that is free (default: \(DoorSetting.standardGatewayPort)).",
-            valueName: "n"))
-    var gatewayPort: Int?
-
-    @Option(
-        help: ArgumentHelp(
-            "A server that the gateway stands before; KIND is pypi, hf, oci or apt (repeatable).", valueName: "kind=url"
-        ))
-    var gatewayUpstream: [String] = []
-
-    @Option(
-        help: ArgumentHelp(
-            """
-            Other users of this machine whose programs may use the gateway, separated by commas, such as _apt for apt-get; \
-            all for every user (repeatable).
-            """, valueName: "name"))
-    var gatewayUsers: [String] = []
-
-    @Option(
-        help: ArgumentHelp("What the gateway's cache keeps (default: 20GB).", valueName: "size"),
-        transform: { try SizeText.parse($0) })
-    var gatewaySize: ByteCount?
-
-    @Option(
-        help: ArgumentHelp("How long it keeps a file after its last use (default: 30d).", valueName: "time"),
-        transform: { try DurationText.parse($0) })
-    var gatewayAge: Duration?
-
-    @Flag(help: "Log each request to the gateway: user, name, status, bytes, and whether the cache had it.")
-    var gatewayLog = false
-
     @Option(
         help: ArgumentHelp("Where state is kept (default: $XDG_STATE_HOME/ferry).", valueName: "dir"),
         completion: .directory)
@@ -170,16 +130,6 @@ struct ServeCommand: ParsableCommand {
         if !`private` { options.flags[.allowsPrivate] = .flag(false) }
         doors.set(&options.flags)
         options.flags[.metricsPort] = metricsPort.map(JSONValue.whole)
-        if gateway { options.flags[.gateway] = .flag(true) }
-        options.flags[.gatewayPort] = gatewayPort.map(JSONValue.whole)
-        if !gatewayUpstream.isEmpty { options.flags[.gatewayUpstreams] = .list(gatewayUpstream.map(JSONValue.text)) }
-        if !gatewayUsers.isEmpty {
-            options.flags[.gatewayUsers] = .list(
-                gatewayUsers.flatMap { $0.split(at: ",") }.map { .text($0.trimmedText) })
-        }
-        options.flags[.gatewaySize] = gatewaySize.map { .whole(Int($0)) }
-        if gatewayLog { options.flags[.gatewayLog] = .flag(true) }
-        options.flags[.gatewayAge] = gatewayAge.map { .number($0 / .seconds(1)) }
         options.flags[.directory] = directory.map { .text(OwnProgram.absolute($0)) }
         options.flags[.maxConcurrentDownloads] = maxConcurrent.map(JSONValue.whole)
         // A name without a directory is searched for in PATH.

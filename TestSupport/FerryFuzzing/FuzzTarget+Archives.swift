@@ -1,4 +1,4 @@
-import FerryServer
+import FerryGateway
 
 extension FuzzTarget {
     /// A file that may be compressed with gzip or xz.

@@ -1,6 +1,6 @@
 import FerryAPI
 import FerryCore
-import FerryServer
+import FerryGateway
 
 import struct Foundation.Data
 

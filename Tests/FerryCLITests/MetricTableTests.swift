@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import FerryFleet
+@testable import FerryGateway
 @testable import FerryMetrics
 @testable import FerryServer
 

@@ -1,5 +1,6 @@
 import FerryAPI
 import FerryAria2
+import FerryGateway
 import Foundation
 import Testing
 
@@ -15,7 +16,7 @@ import Testing
         let start = try #require(lines.firstIndex(of: "| member | |"))
         let rows = lines[(start + 2)...].prefix { $0.hasPrefix("|") }.map { $0.split(separator: "|") }
         var options = Daemon.Options()
-        options.doors = [.aria2]
+        options.doors = [.aria2, .gateway]
         let names = rows.flatMap { $0[0].matches(of: #/`(\w+)`/#).map { String($0.1) } }
         #expect(Set(names) == Set(Setting.allCases.map(\.rawValue) + options.kinds.flatMap(\.settings).map(\.name)))
         let settings = DaemonSettings(directory: "/d")

@@ -50,7 +50,7 @@ struct AdmittedUsersTests {
         "Portions: another user holds a part at most, all others together three quarters")
     func portions() {
         var portions = Portions(16, ofOther: 8)
-        func take(_ steps: [(Int, Portions.Claimant, Bool)]) {
+        func take(_ steps: [(Int, Claimant, Bool)]) {
             for (amount, claimant, isGiven) in steps {
                 let isTaken = portions.take(amount, for: claimant)
                 #expect(isTaken == isGiven, "\(amount) for \(claimant)")

@@ -103,13 +103,17 @@ struct DaemonTests {
     /// Each kill while the sets were written left a copy of them in the state directory for ever.
     @Test("Daemon: what killed writes of its files have left is removed at the next start, and other files stay")
     func unfinishedWrites() async throws {
-        let left = ["sets.json.new-cdc158d8bfa859f0", "gateway/uses.json.new-0123456789abcdef"]
+        let left = "sets.json.new-cdc158d8bfa859f0"
         let others = ["sets.json.new-cdc158d8bfa859f", "x.new-CDC158D8BFA859F0", ".new", "cdc158d8bfa859f0"]
-        try await DaemonRig.runWithGateway(then: { rig in
-            let exist = (left + others).filter { FileManager.default.fileExists(atPath: rig.place.state + "/" + $0) }
-            #expect(exist == others)
-        }) { rig in
-            for name in left + others { try Data("x".utf8).write(to: URL(filePath: rig.place.state + "/" + name)) }
+        try await DaemonRig.run { rig in
+            let state = rig.directory + "/again/state"
+            try FileManager.default.createDirectory(
+                atPath: state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            for name in [left] + others { try Data("x".utf8).write(to: URL(filePath: state + "/" + name)) }
+            try await DaemonRig.serve(rig.directory + "/again", rig.origin) { _ in
+                let exist = ([left] + others).filter { FileManager.default.fileExists(atPath: state + "/" + $0) }
+                #expect(exist == others)
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 import Ferry
 import FerryAPI
 import FerryCore
+import FerryGateway
 import FerryServerTesting
 import FerryTesting
 import Foundation
@@ -55,7 +56,9 @@ struct DocumentTests {
     @Test("OpenAPI: every response, refusal and event conforms to the document")
     func answers() async throws {
         let settings = #"{"maxConcurrentDownloads": 9, "gateway": true, "gatewayPort": 0}"#
-        try await DaemonRig.run(settings: settings) { rig in
+        try await DaemonRig.run(settings: settings) {
+            $0.doors = [.gateway]
+        } _: { rig in
             let observer = PublishObserver(rig: rig, document: try AnswerDocument())
             try await daemon(observer)
             try await sessions(observer)

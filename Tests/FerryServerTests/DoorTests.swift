@@ -37,11 +37,36 @@ import Testing
             told.notify()
         }
 
+        func answer(_ call: DoorCall) async throws -> any Encodable & Sendable {
+            if call.route == .gateway { return ["port": port] }
+            return try await call.body([String: Int].self)
+        }
+
         func run() async { begun.notify() }
 
         func families() async -> [MetricFamily] { [MetricFamily(Self.metric, 7)] }
 
         func announcement(port: Int, showsSecret: Bool) -> String { "echo \(port)" }
+    }
+
+    @Test("Door: it responds to its routes of the API; without it they fail as its kind says, or are unknown")
+    func routes() async throws {
+        let absence = DownloadError(.notFound, "no echo")
+        let routes = DoorRoutes([.gateway, .purgeGateway], without: absence)
+        try await DaemonRig.run { options in
+            options.doors = [DoorKind(routes: routes) { _ throws(DownloadError) in Echo() }]
+        } _: { rig in
+            #expect(try await rig.ask(.gateway).text == #"{"port":0}"#)
+            #expect(try await rig.ask(.purgeGateway, body: ["a": 1]).text == #"{"a":1}"#)
+            #expect(try await rig.ask(.purgeGateway, body: ["a": "b"]).problem?.code == "badRequest")
+            #expect(try await rig.ask(.gatewayFiles).problem?.code == "noSuchPath")
+        }
+        try await DaemonRig.run { options in
+            options.doors = [DoorKind(routes: routes) { _ throws(DownloadError) in nil }]
+        } _: { rig in
+            #expect(try await rig.ask(.gateway).problem?.detail == "no echo")
+        }
+        try await DaemonRig.run { rig in #expect(try await rig.ask(.gateway).problem?.code == "noSuchPath") }
     }
 
     @Test("Door: it answers on a port of its own, knows it, and its responses have the fields of all")

@@ -57,8 +57,7 @@ import Testing
             #expect(text.contains(#"ferry_downloads_ended_total{result="failed",reason="refused"} 1"#))
             #expect(!text.contains("s3cret") && !text.contains("/lost") && !text.contains("/file"))
             // Each metric of the code is there, with its type.
-            let own = Metric.ofDaemon + Metric.ofGateway
-            for metric in Metric.ofDownloads + Metric.ofManager + Metric.ofProcess + own {
+            for metric in Metric.ofDownloads + Metric.ofManager + Metric.ofProcess + Metric.ofDaemon {
                 #expect(text.contains("# TYPE \(metric.name) \(metric.kind.rawValue)\n"), "\(metric)")
             }
         }

@@ -1,8 +1,9 @@
 import FerryCore
 package import HTTPTypes
 
-/// The table of all routes, used for the daemon's routing, the clients' paths and the OpenAPI document.
-package enum Route: String, Sendable, Hashable, CaseIterable {
+/// The table of all routes, used for the daemon's routing, the clients' paths and the OpenAPI document, which describes each of
+/// them under its name.
+public enum Route: String, Sendable, Hashable, CaseIterable {
     case greeting, openAPI
     case list, add, show, change, remove
     case pause, resume, cancel, restart, move, relocate, keepResumeData, addResumeData, history,

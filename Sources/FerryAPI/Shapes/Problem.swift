@@ -1,21 +1,25 @@
-package import FerryCore
+public import FerryCore
 
 /// The body of all error responses: `application/problem+json` (RFC 9457).
 ///
 /// `code` is a ``FerryCore/DownloadError/Code`` or a ``Code``; `error` is the library's error, if there is one.
-package struct Problem: Error, Codable, Sendable, Hashable {
+public struct Problem: Error, Codable, Sendable, Hashable {
     /// A URI that identifies the code.
-    package var type: String
-    package var status: Int
-    package var code: String
-    package var title: String
-    package var detail: String?
+    public var type: String
+    /// The HTTP status.
+    public var status: Int
+    public var code: String
+    /// A few words that name the problem.
+    public var title: String
+    /// What is wrong with this request; `nil` if the title says it.
+    public var detail: String?
     /// The path of the request.
-    package var instance: String?
-    package var error: DownloadError?
+    public var instance: String?
+    /// The error of the library that caused the problem.
+    public var error: DownloadError?
     /// The index, from 0, of the download in the request that caused the problem; `nil` for a request with a single download,
     /// or if the problem concerns the whole request.
-    package var index: Int?
+    public var index: Int?
 
     package static let mediaType = "application/problem+json"
 

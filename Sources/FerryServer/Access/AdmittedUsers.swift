@@ -4,7 +4,7 @@ package import FerryCore
 ///
 /// In a user namespace, the system reports the overflow ID for all users without an ID there. It does not identify a user, so its
 /// connections are admitted only if every user is admitted. Pure.
-package struct AdmittedUsers: Sendable, Hashable {
+public struct AdmittedUsers: Sendable, Hashable {
     /// The overflow ID, which stands for all users without an ID in this user namespace; `nil` if every user has one.
     private let unmapped: UInt32?
     private let own: UInt32
@@ -73,7 +73,7 @@ package struct AdmittedUsers: Sendable, Hashable {
     }
 
     /// Returns the claimant of an admitted connection's requests, from the user that the system has reported.
-    func claimant(_ user: UInt32?) -> Portions.Claimant {
+    public func claimant(_ user: UInt32?) -> Claimant {
         let hasOthers = isEveryone || !subordinates.isEmpty || !numbers.isSubset(of: [0, own])
         guard let user else { return hasOthers ? .other(nil) : .own }
         return user == own || user == 0 ? .own : .other(user)

@@ -2,17 +2,19 @@ import Ferry
 import FerryAPI
 import NIOCore
 
+/// The pipeline event sent when the peer of a connection is admitted, before anything is read.
+public struct PeerAdmission: Sendable {
+    /// The user of the peer; `nil` if the peer was not looked up, or if the system does not report its user.
+    public let user: UInt32?
+
+    fileprivate init(_ peer: LoopbackPeer? = nil) { user = if case .user(let number)? = peer { number } else { nil } }
+}
+
 /// Reads nothing from a loopback connection until its peer is known to be an admitted user. Closes connections of other users
 /// unread, unless the reason is to be sent to them. Where every user of the machine may connect, all are admitted.
 final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = Any
     typealias OutboundIn = Any
-
-    /// The pipeline event sent when the peer is admitted, before anything is read.
-    struct Admitted: Sendable {
-        /// `nil` if the peer was not looked up.
-        let peer: LoopbackPeer?
-    }
 
     /// The pipeline event sent when another user's connection is to receive the reason for its refusal: any request on it is
     /// answered with this problem.
@@ -58,9 +60,9 @@ final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     private func begin(_ context: ChannelHandlerContext) {
         guard state == .new else { return }
         state = .asking
-        guard users.needsPeers || mustKnow else { return admit(context, Admitted(peer: nil)) }
+        guard users.needsPeers || mustKnow else { return admit(context, PeerAdmission()) }
         guard let connection = TCPConnection(context.channel) else {
-            return users.needsPeers ? refuse(context) : admit(context, Admitted(peer: nil))
+            return users.needsPeers ? refuse(context) : admit(context, PeerAdmission())
         }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let (users, peers, refusal) = (users, peers, refusal)
@@ -74,7 +76,7 @@ final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
         }.whenComplete { result in
             let (handler, context) = bound.value
             switch result {
-            case .success(.admitted(let peer)): handler.admit(context, Admitted(peer: peer))
+            case .success(.admitted(let peer)): handler.admit(context, PeerAdmission(peer))
             case .success(.turnedAway(let problem)): handler.admit(context, TurnedAway(problem: problem))
             case .success(.refused), .failure: handler.refuse(context)
             }

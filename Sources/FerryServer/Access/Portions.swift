@@ -1,16 +1,16 @@
+/// The user whose request takes a share of a limited resource.
+public enum Claimant: Sendable, Hashable {
+    /// The daemon's own user, or root.
+    case own
+    /// Another user; `nil` if the system does not report which.
+    case other(UInt32?)
+}
+
 /// The shares of a limited resource, such as readers or bytes of pages, by claimant. Pure.
 ///
-/// Other users, whom the gateway's settings admit, can be arbitrarily slow. Each of them may hold only a part, and all of them
-/// together leave a quarter to the daemon's own user.
+/// Other users, whom a door admits, can be arbitrarily slow. Each of them may hold only a part, and all of them together leave a
+/// quarter to the daemon's own user.
 struct Portions: Sendable {
-    /// The user whose request takes a share.
-    enum Claimant: Sendable, Hashable {
-        /// The daemon's own user, or root.
-        case own
-        /// Another user; `nil` if the system does not report which.
-        case other(UInt32?)
-    }
-
     private let most: Int
     /// The maximum amount for one other user, and, below, for all other users together.
     private let mostOfOther: Int

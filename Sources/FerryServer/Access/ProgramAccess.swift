@@ -1,19 +1,19 @@
-package import FerryAPI
+public import FerryAPI
 import FerryCore
 import HTTPTypes
 
-/// The conditions that a request to the gateway, or for the metrics, must meet before it is processed.
+/// The conditions that a request to a port for programs, such as that of the metrics, must meet before it is processed.
 ///
 /// The clients are programs, which send no `Origin`. So every page in a browser is refused, and so is every host name outside
 /// loopback, which a page could have pointed here (DNS rebinding). Pure.
-package struct ProgramAccess: Sendable, Hashable {
+public struct ProgramAccess: Sendable, Hashable {
     /// The TCP port at which the request arrived.
-    package var port: Int
+    public var port: Int
 
-    package init(port: Int) { self.port = port }
+    public init(port: Int) { self.port = port }
 
     /// Returns the problem with which a request is refused; `nil` if the request is allowed.
-    package func refusal(_ request: AccessPolicy.RequestOrigin) -> Problem? {
+    public func refusal(_ request: AccessPolicy.RequestOrigin) -> Problem? {
         let hosts = AccessPolicy(port: port).hosts
         guard request.hosts.count == 1, hosts.contains(request.hosts[0].lowercased()) else {
             return Problem(.misdirected, "The Host must be \(hosts[0]).")

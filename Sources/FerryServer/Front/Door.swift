@@ -1,3 +1,4 @@
+public import FerryAPI
 public import FerryCore
 public import FerryMetrics
 public import HummingbirdCore
@@ -31,6 +32,10 @@ public protocol Door: Sendable {
     /// Responds to a request. Called concurrently for requests on different connections.
     func respond(to request: Request, on channel: any Channel) async -> Response
 
+    /// Responds to a request to one of the kind's routes of the daemon's API (``DoorRoutes``) with a value, which is sent as JSON. By
+    /// default throws the problem of an unknown path.
+    func answer(_ call: DoorCall) async throws -> any Encodable & Sendable
+
     /// Returns a handler that can take over a connection from HTTP, placed directly after the checks of requests; by default `nil`.
     /// The handler leaves HTTP with ``Front/leaveHTTP(in:)``.
     func upgrade() -> (any ChannelInboundHandler & RemovableChannelHandler)?
@@ -56,6 +61,7 @@ public protocol Door: Sendable {
 
 extension Door {
     public var peers: PeerRule { .own }
+    public func answer(_ call: DoorCall) async throws -> any Encodable & Sendable { throw Problem(.noSuchPath) }
     public func upgrade() -> (any ChannelInboundHandler & RemovableChannelHandler)? { nil }
     public func handlers() -> [any RemovableChannelHandler] { [] }
     public func heard(_ event: DownloadEvent) {}
@@ -69,6 +75,7 @@ public struct DoorKind: Sendable {
     package let settings: [DoorSetting]
     let session: String?
     let metrics: [Metric]
+    let routes: DoorRoutes?
     let make: @Sendable (DoorHost) throws(DownloadError) -> (any Door)?
 
     /// - Parameters:
@@ -76,13 +83,16 @@ public struct DoorKind: Sendable {
     ///   - session: The session of the door's own downloads, which have their own slots and no app that handles their events. `nil`
     ///     if the door serves the session `default`.
     ///   - metrics: The metrics of the door. A daemon without the door reports them without values.
+    ///   - routes: The routes of the daemon's API to which the door responds.
     ///   - make: Returns `nil` if the settings do not enable the door. Throws `invalidRequest` for unusable settings, or `disk` if
     ///     a token cannot be written; then the daemon does not start.
     public init(
         settings: [DoorSetting] = [], session: String? = nil, metrics: [Metric] = [],
+        routes: DoorRoutes? = nil,
         _ make: @escaping @Sendable (DoorHost) throws(DownloadError) -> (any Door)?
     ) {
-        (self.settings, self.session, self.metrics, self.make) = (settings, session, metrics, make)
+        (self.settings, self.session, self.metrics) = (settings, session, metrics)
+        (self.routes, self.make) = (routes, make)
     }
 }
 
@@ -110,4 +120,20 @@ public struct PeerRule: Sendable {
 
     /// Admits the front's own user. Connections without a token count together with those of the front's other listeners.
     public static let own = PeerRule()
+
+    /// Admits the users of a setting. Their connections are counted separately, so that they cannot evict those of the page.
+    ///
+    /// - Parameters:
+    ///   - host: The daemon.
+    ///   - proxyPath: The path that is put before the target of a request for an `http:` URL, as a proxy receives it; `nil` if the
+    ///     door is not a proxy.
+    ///   - refusal: Returns the problem that the connection of another user receives.
+    public init(
+        admitting users: AdmittedUsers, of host: DoorHost, proxyPath: String? = nil,
+        refusal: @escaping @Sendable (_ user: UInt32) -> Problem
+    ) {
+        self.init(
+            users: users, mustKnow: true, table: ConnectionTable(mostUnknown: host.options.limits.mostUnknown),
+            refusal: { if case .user(let number) = $0 { refusal(number) } else { nil } }, proxyPath: proxyPath)
+    }
 }

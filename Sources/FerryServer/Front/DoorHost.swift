@@ -1,6 +1,7 @@
 public import Ferry
-import FerryAPI
+public import FerryAPI
 public import FerryCore
+import HTTPTypes
 public import HummingbirdCore
 public import Logging
 public import NIOCore
@@ -52,25 +53,64 @@ public struct DoorHost: Sendable {
     public var wrongTokenDelay: Duration { options.limits.wrongToken }
 
     /// Records that a connection has presented a token, under the name of the token, so that it is not evicted.
-    public func identify(_ channel: any Channel, as name: String) { api.connections.identify(channel, token: name) }
-
-    /// The error for a request body that was not read.
-    public struct BodyFailure: Error, Sendable, Hashable {
-        /// The status of the response to the request.
-        public let status: Int
+    ///
+    /// - Parameter rule: The rule that has admitted the connection.
+    public func identify(_ channel: any Channel, as name: String, admittedBy rule: PeerRule = .own) {
+        (rule.table ?? api.connections).identify(channel, token: name)
     }
+
+    /// Returns the users whose connections a door accepts: the daemon's user, root, and others by name or number, all including
+    /// their containers; `all` admits every user. Blocks.
+    ///
+    /// Throws `invalidRequest` for the name of an unknown user.
+    public func users(admitting others: [String]) throws(DownloadError) -> AdmittedUsers {
+        do throws(TextError) {
+            return try AdmittedUsers(
+                own: options.user, others: others,
+                subordinates: options.subordinates ?? SystemText.read("/etc/subuid") ?? "")
+        } catch {
+            throw DownloadError(.invalidRequest, error.reason, recovery: .needsUser)
+        }
+    }
+
+    /// Returns the name of a user, or its number if it has no name. Blocks.
+    public static func name(ofUser number: UInt32) -> String { SystemAccounts().name(of: number) ?? "\(number)" }
+
+    // MARK: Requests
 
     /// Reads the body of a request. Bodies share a budget of memory.
     ///
     /// Throws if the body has more than `most` bytes or ends too early, or if the budget is exhausted.
-    public func body(of request: Request, most: Int) async throws(BodyFailure) -> Data {
+    public func body(of request: Request, most: Int) async throws(Problem) -> Data {
         var share = api.budgets.remote.share()
-        do throws(Problem) { return try await APIRequest.bytes(of: request, most: most, &share) } catch {
-            throw BodyFailure(status: error.status)
-        }
+        return try await Self.body(of: request, most: most, &share)
+    }
+
+    /// Reads the body of a request, whose bytes count against a share of a budget of the door. Throws as ``body(of:most:)``.
+    public static func body(
+        of request: Request, most: Int, _ share: inout BodyBudget.Share
+    ) async throws(Problem) -> Data {
+        try await APIRequest.bytes(of: request, most: most, &share)
+    }
+
+    /// Returns the problem that answers a request whose handling has failed. Logs the error if the client did not cause it.
+    ///
+    /// - Parameter path: The path of the request as it may appear in the log.
+    public func problem(_ error: any Error, at path: Substring) -> Problem { Front.problem(error, at: path, logger) }
+
+    /// Returns the response with a problem.
+    ///
+    /// - Parameter reason: The reason in the status line, for clients that do not show the content; `nil` for the status's own.
+    public static func response(to problem: Problem, reason: String? = nil) -> Response {
+        var response = Answer.problem(problem, at: nil)
+        response.headers[RequestLimiter.reasonField] = reason
+        return response
     }
 
     // MARK: Downloads
+
+    /// The permits to read the content of downloads, which the API and the doors share.
+    public var seats: ContentSeats { api.seats }
 
     /// The directory of downloads whose request names no directory.
     public var directory: String { api.directory(of: Self.session) }

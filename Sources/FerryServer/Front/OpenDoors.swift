@@ -1,6 +1,7 @@
 import FerryAPI
 import FerryCore
 import FerryMetrics
+import Synchronization
 
 /// The open doors of a daemon: one for each kind that the program has and the settings enable.
 struct OpenDoors: Sendable {
@@ -24,6 +25,18 @@ struct OpenDoors: Sendable {
         for (kind, door) in entries where (kind.session ?? FerryAPI.defaultSession) == session { door?.heard(event) }
     }
 
+    /// Returns the response of the door that has the call's route.
+    ///
+    /// Throws `noSuchPath` if no kind has the route, and the error of the kind if its door is not open.
+    func answer(_ call: DoorCall) async throws -> any Encodable & Sendable {
+        for (kind, door) in entries {
+            guard let routes = kind.routes, routes.contains(call.route) else { continue }
+            guard let door else { throw routes.absence }
+            return try await door.answer(call)
+        }
+        throw Problem(.noSuchPath)
+    }
+
     /// The metric families of all kinds, without series for doors that are not open.
     func families() async -> [MetricFamily] {
         var families: [MetricFamily] = []
@@ -39,4 +52,14 @@ struct OpenDoors: Sendable {
             for door in all { group.addTask { await door.run() } }
         }
     }
+}
+
+/// The place of a daemon's doors, which are opened with the API that responds for them.
+final class DoorPlace: Sendable {
+    private let doors = Mutex<OpenDoors?>(nil)
+
+    /// `nil` before the doors are open.
+    var opened: OpenDoors? { doors.withLock { $0 } }
+
+    func open(_ new: OpenDoors) { doors.withLock { $0 = new } }
 }

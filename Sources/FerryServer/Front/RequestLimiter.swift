@@ -72,7 +72,7 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case is LoopbackPeerCheck.Admitted:
+        case is PeerAdmission:
             table?.enter(context.channel)
             open(context)
             context.fireUserInboundEventTriggered(event)
@@ -239,12 +239,6 @@ package struct RequestLimits: Sendable, Hashable {
     package var wrongToken: Duration = .seconds(1)
     /// The maximum number of TCP connections without a token; a new one evicts the oldest.
     package var mostUnknown = 32
-    /// The time within which a gateway's upstream must send the next bytes of a page. ``pageTime`` is the time for the whole
-    /// page.
-    package var pageIdle: Duration = .seconds(60)
-    package var pageTime: Duration = .seconds(600)
-    /// The maximum memory for all pages of the gateway together, in bytes: received bytes, parsed pages, and rewritten pages.
-    package var pageBudget = 256 << 20
     /// The maximum number of refused connections of other users that receive the reason; a new one evicts the oldest.
     package var mostStrangers = 16
     /// The maximum memory for all bodies together, in bytes, separately for TCP and for the Unix socket. The first ``freeBytes`` of

@@ -1,7 +1,6 @@
 import Ferry
 import FerryCore
 import FerryMetrics
-import Synchronization
 
 /// The metrics of the daemon: measurements since its start, and the current state of its list, connections and process.
 final class DaemonMetrics: MetricsSource {
@@ -10,24 +9,21 @@ final class DaemonMetrics: MetricsSource {
     private let sessions: SessionStore
     private let broadcaster: EventBroadcaster
     private let settings: SettingsController
-    /// Set once, at the start.
-    private let doors = Mutex<OpenDoors?>(nil)
+    private let doors: DoorPlace
     /// Lets only one request at a time read the list.
     private let turn = AsyncLock()
 
     init(
         _ registry: MetricRegistry, manager: DownloadManager, sessions: SessionStore, broadcaster: EventBroadcaster,
-        settings: SettingsController
+        settings: SettingsController, doors: DoorPlace
     ) {
         self.registry = registry
         self.manager = manager
         self.sessions = sessions
         self.broadcaster = broadcaster
         self.settings = settings
+        self.doors = doors
     }
-
-    /// Adds the metrics of the doors.
-    func serve(_ new: OpenDoors) { doors.withLock { $0 = new } }
 
     func families() async throws(DownloadError) -> [MetricFamily] {
         await turn.acquire()
@@ -41,7 +37,7 @@ final class DaemonMetrics: MetricsSource {
             MetricFamily(.clients, Double(broadcaster.clientCount)),
         ]
         if let free { own.append(MetricFamily(.freeBytes, Double(free))) }
-        let ofDoors = await doors.withLock { $0 }?.families() ?? []
+        let ofDoors = await doors.opened?.families() ?? []
         return registry.families + list + own + ofDoors + process.families
     }
 }

@@ -7,12 +7,12 @@ import NIOCore
 import Synchronization
 
 /// Limits the number of responses that read the content of downloads.
-final class ContentSeats: Sendable {
+public final class ContentSeats: Sendable {
     /// A permit to read, which is returned when the object is released.
-    final class Seat: Sendable {
+    public final class Seat: Sendable {
         private let seats: ContentSeats
-        private let claimant: Portions.Claimant
-        fileprivate init(_ seats: ContentSeats, _ claimant: Portions.Claimant) {
+        private let claimant: Claimant
+        fileprivate init(_ seats: ContentSeats, _ claimant: Claimant) {
             (self.seats, self.claimant) = (seats, claimant)
         }
         deinit { seats.taken.withLock { $0.giveBack(1, of: claimant) } }
@@ -26,7 +26,7 @@ final class ContentSeats: Sendable {
     var held: Int { taken.withLock { $0.held } }
 
     /// Returns a permit; `nil` if no permit is available to this claimant.
-    func take(for claimant: Portions.Claimant = .own) -> Seat? {
+    public func take(for claimant: Claimant = .own) -> Seat? {
         taken.withLock { $0.take(1, for: claimant) } ? Seat(self, claimant) : nil
     }
 }

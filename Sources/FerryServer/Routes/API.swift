@@ -29,8 +29,7 @@ struct API: Sendable {
     let seats: ContentSeats
     let addresses: AddressCache
     let metrics: DaemonMetrics
-    /// The gateway; set once, at the start.
-    let gateway = GatewayPlace()
+    let doors: DoorPlace
     /// The directory of the HTML files that open the page in a browser.
     let signInDirectory: String
     let confinement: Confinement?
@@ -80,10 +79,7 @@ struct API: Sendable {
         case .pauseSet: try await act(onSet: call) { id throws(DownloadError) in try await sets.pause(id) }
         case .resumeSet: try await act(onSet: call) { id throws(DownloadError) in try await sets.resume(id) }
         case .cancelSet: try await act(onSet: call) { id throws(DownloadError) in try await sets.cancel(id) }
-        case .gateway: try await gatewayUsage()
-        case .gatewayFiles: try await gatewayFiles()
-        case .purgeGateway: try await purgeGateway(call)
-        case .verifyGateway: try await verifyGateway(call)
+        case .gateway, .gatewayFiles, .purgeGateway, .verifyGateway: try await askDoor(call)
         case .events: try events(call)
         case .sessions: try await listSessions(call)
         case .attach: try await attach(call)

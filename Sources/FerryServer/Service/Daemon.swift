@@ -70,7 +70,7 @@ package final class Daemon: Sendable {
         package var codeLifetime = OneTimeCodes.standardLifetime
         /// Looks up the users of loopback connections.
         package var peers = LoopbackPeers()
-        /// The doors of this program other than the gateway and the metrics.
+        /// The doors of this program other than the metrics.
         package var doors: [DoorKind] = []
         /// Defaults for a door's own options, by the name of the door; used where its clients give no value.
         package var doorDefaults: [String: [String: String]] = [:]
@@ -82,17 +82,13 @@ package final class Daemon: Sendable {
         package var notifier: ServiceNotifier?
         /// The subordinate user IDs, in the format of `/etc/subuid`; `nil` for that file.
         var subordinates: String?
-        /// Measures the space for the gateway's cache; `nil` for the free space of its file system.
-        var space: GatewaySpace?
-        /// How long the gateway waits before it fetches a file with a wrong digest again.
-        var wrongDigestTime: Duration = .seconds(30)
         /// Adjusts the manager's configuration after everything else; for tests.
         package var configure: @Sendable (inout DownloadManager.Configuration) -> Void = { _ in }
 
         package init() {}
 
         /// All doors that the daemon has.
-        package var kinds: [DoorKind] { doors + [.gateway, .metrics] }
+        package var kinds: [DoorKind] { doors + [.metrics] }
 
         /// The sources of the settings of the daemon and its doors. Throws as their reading does.
         func settings(at place: DaemonPaths) throws(DownloadError) -> SettingsSource {
@@ -161,6 +157,7 @@ package final class Daemon: Sendable {
         watcher = SettingsWatcher(
             source: source, members: members, controller: self.settings, confinement: confinement,
             pollInterval: options.pollInterval, logger: logger)
+        let ofDoors = DoorPlace()
         api = API(
             manager: manager, broadcaster: broadcaster, speeds: SpeedHistory(), sessions: sessions,
             settings: self.settings,
@@ -170,18 +167,16 @@ package final class Daemon: Sendable {
             budgets: BodyBudgets(options.limits.bodyBudget), seats: ContentSeats(most: options.limits.mostReaders),
             addresses: addresses,
             metrics: DaemonMetrics(
-                registry, manager: manager, sessions: sessions, broadcaster: broadcaster, settings: self.settings),
+                registry, manager: manager, sessions: sessions, broadcaster: broadcaster, settings: self.settings,
+                doors: ofDoors),
+            doors: ofDoors,
             signInDirectory: place.signIn,
             confinement: confinement, started: Date(), logger: logger)
         responder = DaemonResponder(api, port: settings.port, logger: logger)
         doors = try OpenDoors(
             kinds, DoorHost(api, settings: doorSettings, place: place, options: options, shutdown: shutdown))
-        api.metrics.serve(doors)
-        api.gateway.set(gateway)
+        ofDoors.open(doors)
     }
-
-    /// The gateway, if it is one of the doors.
-    var gateway: GatewayResponder? { doors.all.lazy.compactMap { $0 as? GatewayResponder }.first }
 
     /// Serves until ``stop()``. Returns when all state is durable and the lock is released.
     ///

@@ -1,5 +1,5 @@
 import CFerry
-package import FerryCore
+public import FerryCore
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -18,16 +18,17 @@ package import FerryCore
 /// A small private file: mode 0600, replaced atomically, in a directory of mode 0700.
 ///
 /// Reading and writing have the same limit: a text that could not be read back is not written, and the file stays as it was.
-package struct PrivateFile: Sendable {
-    package let path: String
+public struct PrivateFile: Sendable {
+    let path: String
     /// The maximum size in bytes.
-    package let mostBytes: Int
+    let mostBytes: Int
 
-    package init(_ path: String, most: Int) { (self.path, mostBytes) = (path, most) }
+    /// - Parameter most: The maximum size in bytes.
+    public init(_ path: String, most: Int) { (self.path, mostBytes) = (path, most) }
 
-    /// Returns the text; `nil` if the file is missing, larger than ``mostBytes``, not UTF-8, or not a regular file of
+    /// Returns the text; `nil` if the file is missing, larger than the maximum, not UTF-8, or not a regular file of
     /// this user without access for others.
-    package func read() -> String? {
+    public func read() -> String? {
         let most = mostBytes
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -43,8 +44,8 @@ package struct PrivateFile: Sendable {
     }
 
     /// Replaces the file atomically and durably with this text. Throws `disk` or `diskFull`, or `invalidRequest` for a text of more
-    /// than ``mostBytes``.
-    package func write(_ text: String) throws(DownloadError) {
+    /// bytes than the maximum.
+    public func write(_ text: String) throws(DownloadError) {
         guard text.utf8.count <= mostBytes else {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.largeRecord, path, "\(text.utf8.count)", "\(mostBytes)"),
@@ -81,7 +82,7 @@ package struct PrivateFile: Sendable {
 
     /// Removes the temporary files that ``write(_:)`` left in a directory when it was ended by a kill or a power cut. No other
     /// process may write there meanwhile.
-    static func removeUnfinished(in directory: String) {
+    public static func removeUnfinished(in directory: String) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
             let bytes = Array(name.utf8)
             let end = bytes.suffix(2 * temporaryBytes)
@@ -94,7 +95,7 @@ package struct PrivateFile: Sendable {
 
     /// Renames an unreadable file to `NAME.unreadable`, or, if that exists, to `NAME.unreadable.2` and so on, so that neither a new
     /// file nor a later unreadable one replaces its contents.
-    func keepUnreadable() {
+    public func keepUnreadable() {
         let names = (1...Self.mostUnreadable).lazy.map { path + ".unreadable" + ($0 == 1 ? "" : ".\($0)") }
         var status = stat()
         if let free = names.first(where: { lstat($0, &status) != 0 }) { rename(path, free) }
@@ -114,7 +115,7 @@ package struct PrivateFile: Sendable {
     ///
     /// Throws `disk` if the directory cannot be created, is a symbolic link, belongs to another user, or has
     /// forbidden bits.
-    package static func makeDirectory(_ path: String, forbidden bits: UInt32 = 0o077) throws(DownloadError) {
+    public static func makeDirectory(_ path: String, forbidden bits: UInt32 = 0o077) throws(DownloadError) {
         let parent = Paths.parent(of: path)
         if access(parent, F_OK) != 0 {
             do { try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true) } catch {

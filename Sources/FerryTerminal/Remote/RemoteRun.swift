@@ -5,14 +5,14 @@ import FerryCore
 
 /// Runs one command against the daemon and writes the result to standard output.
 package struct RemoteRun: Sendable {
-    let link: DaemonLink
-    let console: Console
+    package let link: DaemonLink
+    package let console: Console
     /// Whether results are lines of JSON in the API's format.
-    let json: Bool
+    package let json: Bool
     /// The width of the terminal on standard output, in columns; `nil` without one.
     let width: Int?
     /// Asks a question on the terminal; `nil` without one.
-    let confirm: (@Sendable (String) -> Bool)?
+    package let confirm: (@Sendable (String) -> Bool)?
     /// The session whose downloads are used, or `all`; `nil` for the session of the command line and the page.
     let session: String?
 
@@ -28,9 +28,11 @@ package struct RemoteRun: Sendable {
         self.width = width
     }
 
-    func say(_ line: String) { console.result(line + "\n") }
+    /// Writes a line to standard output.
+    package func say(_ line: String) { console.result(line + "\n") }
 
-    func say(_ object: some Encodable & Sendable) { say(JSONLine.of(object).text) }
+    /// Writes a value to standard output as a line of JSON.
+    package func say(_ object: some Encodable & Sendable) { say(JSONLine.of(object).text) }
 
     // MARK: Listing
 
