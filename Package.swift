@@ -236,6 +236,15 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+        // The host of the browsers' extension, which passes downloads to the daemon; and the command that installs it.
+        .target(
+            name: "FerryBrowser",
+            dependencies: [
+                "FerryTerminal", "FerryClient", "Ferry", "FerryAPI", "FerryCore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: strict),
         // Many machines and one list: leases, budgets and results in PostgreSQL, whose libpq is opened at run time.
         .target(
             name: "FerryFleet",
@@ -250,8 +259,8 @@ let package = Package(
         .executableTarget(
             name: "FerryCLI",
             dependencies: [
-                "FerryTerminal", "FerryAria2", "FerryGateway", "FerryFleet", "FerryServer", "FerryClient", "FerryAPI",
-                "FerryCore", "CBacktrace",
+                "FerryTerminal", "FerryAria2", "FerryGateway", "FerryBrowser", "FerryFleet", "FerryServer",
+                "FerryClient", "FerryAPI", "FerryCore", "CBacktrace",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
@@ -293,7 +302,8 @@ let package = Package(
         .target(
             name: "FerryFuzzing",
             dependencies: [
-                "FerryCore", "FerryEngine", "FerryAPI", "Ferry", "FerryAria2", "FerryGateway", "FerryTerminal",
+                "FerryCore", "FerryEngine", "FerryAPI", "Ferry", "FerryAria2", "FerryGateway", "FerryBrowser",
+                "FerryTerminal",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -399,6 +409,13 @@ let package = Package(
             ],
             swiftSettings: tests),
         .testTarget(
+            name: "FerryBrowserTests",
+            dependencies: [
+                "FerryBrowser", "Ferry", "FerryAPI", "FerryCore",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+            ],
+            swiftSettings: tests),
+        .testTarget(
             name: "FerryTests",
             dependencies: [
                 "Ferry", "FerryUI", "FerryCore", "FerryEngine", "FerryAPI", "FerryClient", "FerryServer",
@@ -436,7 +453,8 @@ let package = Package(
             name: "FerryCLITests",
             dependencies: [
                 "FerryCLI", "FerryTerminal", "FerryClient", "Ferry", "FerryServer", "FerryAria2", "FerryGateway",
-                "FerryFleet", "FerryMetrics", "FerryTesting", "ferry-origin", "ferry-app", "FerryAPI", "FerryCore",
+                "FerryBrowser", "FerryFleet", "FerryMetrics", "FerryTesting", "ferry-origin", "ferry-app", "FerryAPI",
+                "FerryCore",
                 "FerryEngine",
                 "CFerry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),

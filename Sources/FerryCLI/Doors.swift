@@ -1,8 +1,10 @@
 import ArgumentParser
 import FerryAria2
+import FerryBrowser
 import FerryFleet
 import FerryGateway
 import FerryServer
+import FerryTerminal
 
 /// The doors of this program, each registered in one line of each list. The rest compiles without them and their targets, which
 /// `Scripts/check-doors` verifies.
@@ -15,8 +17,14 @@ enum Doors {
 
     /// Groups of commands.
     static let commands: [CommandGroup] = [
+        .browser,
         .fleet,
         .gateway,
+    ]
+
+    /// The arguments with which other programs start this one.
+    static let arguments: [ArgumentTranslation] = [
+        .browserHost
     ]
 
     /// The options of `ferry serve` that set the settings of doors.

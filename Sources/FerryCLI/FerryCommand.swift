@@ -27,7 +27,7 @@ struct FerryCommand: ParsableCommand {
               ferry watch
             """,
         version: "ferry \(Program.version)",
-        subcommands: [StartCommandsCommand.self, BrowserHostCommand.self],
+        subcommands: [StartCommandsCommand.self],
         groupedSubcommands: ([
             CommandGroup(
                 name: "Direct downloads", subcommands: [GetCommand.self, PlanCommand.self, Aria2Command.self]),
@@ -40,7 +40,7 @@ struct FerryCommand: ParsableCommand {
                     AddCommand.self, ListCommand.self, ShowCommand.self, WatchCommand.self, PauseCommand.self,
                     ResumeCommand.self, CancelCommand.self, RestartCommand.self, RemoveCommand.self, ClearCommand.self,
                     MoveCommand.self,
-                    SetCommand.self, RelocateCommand.self, WebCommand.self, BrowserCommand.self,
+                    SetCommand.self, RelocateCommand.self, WebCommand.self,
                 ]),
         ] + Doors.commands + [
             CommandGroup(
@@ -79,7 +79,7 @@ struct FerryCommand: ParsableCommand {
                 alone != nil
                 ? given
                 : try CommandAdvice.complete(
-                    HostManifest.command(given), commands: commandNames, isShown: isatty(1) == 1)
+                    Doors.arguments.reduce(given) { $1.command($0) }, commands: commandNames, isShown: isatty(1) == 1)
         } catch { return Program.usage(error, command: "", json: json) }
         do {
             let command = try alone ?? parseAsRoot(arguments)

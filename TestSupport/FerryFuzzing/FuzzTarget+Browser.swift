@@ -1,6 +1,6 @@
 import FerryAPI
+import FerryBrowser
 import FerryCore
-import FerryTerminal
 
 import struct Foundation.Data
 

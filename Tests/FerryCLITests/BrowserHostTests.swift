@@ -1,3 +1,4 @@
+import FerryBrowser
 import FerryCore
 import FerryEngine
 import FerryTesting

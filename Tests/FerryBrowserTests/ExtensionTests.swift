@@ -1,6 +1,6 @@
 import FerryAPI
+import FerryBrowser
 import FerryCore
-import FerryTerminal
 import Foundation
 import Testing
 
@@ -8,7 +8,7 @@ import Testing
     @Test("The extension's manifest and messages are of the identifiers and the version that the host knows")
     func extensionManifest() throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Extension")
+            .deletingLastPathComponent().appending(path: "Extension")
         let manifest = try JSONValue(try Data(contentsOf: folder.appending(path: "manifest.json")))
         #expect(
             manifest["browser_specific_settings"]?["gecko"]?["id"] == .text(HostManifest.firefoxExtension))

@@ -2,6 +2,7 @@ import Ferry
 import FerryAPI
 package import FerryClient
 import FerryCore
+package import FerryTerminal
 import Synchronization
 
 #if canImport(FoundationEssentials)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Ferry
 import FerryCore
+package import FerryTerminal
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

@@ -1,7 +1,7 @@
 import Ferry
 import FerryAPI
+import FerryBrowser
 import FerryCore
-import FerryTerminal
 import Foundation
 import HTTPTypes
 import Testing

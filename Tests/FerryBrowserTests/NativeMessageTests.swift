@@ -1,4 +1,4 @@
-import FerryTerminal
+import FerryBrowser
 import Foundation
 import Testing
 

@@ -1,0 +1,9 @@
+/// Translates the arguments with which another program, such as a browser, starts this one.
+package struct ArgumentTranslation: Sendable {
+    private let translate: @Sendable ([String]) -> [String]
+
+    /// - Parameter translate: Returns the command line of a command; arguments of other programs unchanged.
+    package init(_ translate: @escaping @Sendable ([String]) -> [String]) { self.translate = translate }
+
+    package func command(_ arguments: [String]) -> [String] { translate(arguments) }
+}
