@@ -52,7 +52,8 @@ final class GatewayResponder: Door {
     private let logsRequests: Bool
     private let access: Mutex<ProgramAccess>
     private let salt = SymmetricKey(size: .bits256)
-    private let consents = Mutex(RecentValues<Data, (consent: GatewayConsent, until: ContinuousClock.Instant)>(capacity: 1000))
+    private let consents = Mutex(
+        RecentValues<Data, (consent: GatewayConsent, until: ContinuousClock.Instant)>(capacity: 1000))
     /// Whether the host of an upstream has a private address, as soon as its name has been resolved.
     private let privacy = Mutex<[String: Bool]>([:])
 
