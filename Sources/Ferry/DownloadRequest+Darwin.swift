@@ -4,13 +4,15 @@
 
     extension DownloadRequest {
         /// Creates a request for a download into a directory, with the URL, headers and network rules of a Foundation
-        /// `URLRequest`. Throws `invalidRequest` if the method is not GET, if there is a body, or if there is no URL.
+        /// `URLRequest`. Throws `invalidRequest` if the method is not GET, there is a body, the URL is missing or not an http,
+        /// https or s3 URL, a header is not valid, or `directory` is not a file URL.
         public init(_ request: URLRequest, into directory: URL) throws(DownloadError) {
             try self.init(from: Self.url(of: request), into: directory)
             try take(request)
         }
 
-        /// As ``init(_:into:)``, for a download to a file.
+        /// Creates a request for a download to a file, with the URL, headers and network rules of a Foundation `URLRequest`. Throws
+        /// like ``init(_:into:)``.
         public init(_ request: URLRequest, to file: URL) throws(DownloadError) {
             try self.init(from: Self.url(of: request), to: file)
             try take(request)

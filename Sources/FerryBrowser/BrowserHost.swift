@@ -58,8 +58,8 @@ package struct BrowserHost: Sendable {
 
     /// Responds to the messages of a descriptor until its end, and then resumes the downloads that were taken over. Returns the
     /// exit code, `usage` if the input is not a message.
-    package func run(from input: Int32, to output: Int32) async -> ExitCode {
-        var code = ExitCode.done
+    package func run(from input: Int32, to output: Int32) async -> FerryTerminal.ExitCode {
+        var code = FerryTerminal.ExitCode.done
         await withTaskGroup(of: Void.self) { group in
             var running = 0
             while true {

@@ -28,7 +28,7 @@ package struct BrowserRun: Sendable {
     }
 
     /// - Parameter named: The browsers; empty for all browsers that this user has.
-    package func run(_ action: Action, _ named: [HostBrowser]) throws -> ExitCode {
+    package func run(_ action: Action, _ named: [HostBrowser]) throws -> FerryTerminal.ExitCode {
         let present = HostBrowser.allCases.filter { installer.status(of: $0) != .absent }
         let browsers = named.isEmpty ? present : named
         guard !browsers.isEmpty else {
@@ -71,7 +71,9 @@ package struct BrowserRun: Sendable {
 
 extension Program {
     /// Runs `ferry browser`.
-    package static func browser(_ action: BrowserRun.Action, _ browsers: [HostBrowser], json: Bool) async -> ExitCode {
+    package static func browser(_ action: BrowserRun.Action, _ browsers: [HostBrowser], json: Bool) async
+        -> FerryTerminal.ExitCode
+    {
         await remote("browser", json: json) { run in
             let installer = BrowserInstaller(
                 program: OwnProgram.path, environment: ProcessInfo.processInfo.environment)
@@ -80,7 +82,7 @@ extension Program {
     }
 
     /// Runs the host that a browser has started for the extension `caller`. Only messages are written to standard output.
-    package static func browserHost(_ caller: String) async -> ExitCode {
+    package static func browserHost(_ caller: String) async -> FerryTerminal.ExitCode {
         guard HostManifest.isKnown(caller) else {
             return usage(
                 UsageError("\(TextError.quote(caller)) is not Ferry's extension"), command: "browser", json: false)

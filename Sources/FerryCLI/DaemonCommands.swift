@@ -69,6 +69,6 @@ struct StartCommandsCommand: ParsableCommand {
         commandName: StarterProcess.command, abstract: "Start commands for a confined daemon.", shouldDisplay: false)
 
     func run() throws {
-        guard StarterProcess.run() else { throw ValidationError("ferry serve --confine begins this by itself.") }
+        guard StarterProcess.run() else { throw ValidationError("ferry serve --confine starts this command itself.") }
     }
 }

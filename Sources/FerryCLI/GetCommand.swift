@@ -5,7 +5,7 @@ import FerryTerminal
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
-        // Parsed without the other commands, so that the options of the root command are not searched.
+        // Parsed without the other commands, so that the arguments are not matched with the options of the root command.
         _superCommandName: "ferry",
         abstract: "Download files; run the same command again to resume.",
         usage: """

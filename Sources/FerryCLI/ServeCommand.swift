@@ -149,7 +149,7 @@ struct ServeCommand: ParsableCommand {
         do throws(DownloadError) {
             let ready = try readyFd.map { number throws(DownloadError) in try ReadyDescriptor(number) }
             try prepare(place, &options, ready, logger)
-            // Log rotation sends SIGHUP, but so does a terminal that closes, which ends the programs that were started in it.
+            // Log rotation sends SIGHUP. So does a terminal that closes, to end the programs that were started in it.
             let hasTerminal = [0, 1, 2].contains { isatty($0) == 1 }
             let watch = SignalWatch(hangupStops: hasTerminal)
             let run = ServeRun(place, options, logger: logger)

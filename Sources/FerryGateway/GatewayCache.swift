@@ -37,7 +37,7 @@ final class GatewayCache: Sendable {
     let logger: Logger
     /// Held during a sweep, because a concurrent sweep would count the files that this one removes.
     let sweeping = AsyncLock()
-    /// The times at which digests of downloads were wrong.
+    /// The times at which digests of downloads were last found to be wrong.
     private let wrong = Mutex(RecentValues<DownloadID, ContinuousClock.Instant>(capacity: 1000))
     /// Notified when a download of the session has ended.
     let ends = AsyncEvent()
@@ -62,8 +62,8 @@ final class GatewayCache: Sendable {
         digests = try ArchiveDigests(in: directory + "/digests", logger: logger)
     }
 
-    /// Keeps a download in the cache and frees space for it on the disk until the object is deinitialized. Holds the reader's
-    /// seat.
+    /// Keeps a download in the cache and frees space for it on the disk until the object is deinitialized. Also holds the reader's
+    /// permit (``ContentSeats``).
     final class Holding: Sendable {
         /// The source of the bytes.
         enum Origin: Sendable, Hashable { case complete, running, new }
@@ -121,8 +121,8 @@ final class GatewayCache: Sendable {
         return nil
     }
 
-    /// Whether the bytes may be sent to any client without a request to the server, because they were or are being fetched from
-    /// this URL without secrets.
+    /// Whether the bytes may be sent to any client without a request to the server, because they were fetched, or are being
+    /// fetched, from this URL without secrets.
     func isOpen(_ match: Download?, _ file: GatewayFile) -> Bool {
         guard let match, match.request.userInfo == GatewayFile.isOpen, match.request.sources == [file.url] else {
             return false
@@ -222,7 +222,7 @@ final class GatewayCache: Sendable {
             return true
         } catch {
             guard (try? await manager.adoptChangedFile(of: download)) == true else { return false }
-            logger.notice("a changed file of the gateway has its digest", metadata: ["id": "\(download.id)"])
+            logger.notice("a changed file of the gateway still matches its digest", metadata: ["id": "\(download.id)"])
             return true
         }
     }

@@ -4,7 +4,8 @@ import HTTPTypes
 
 /// A server's description of a file for one client, from its response to HEAD. Pure.
 ///
-/// A 2xx alone is not consent, because the response may be about something else, such as a sign-in page after redirects.
+/// A 2xx status alone is not the server's consent to sending the file to the client, because the response may be about something
+/// else, such as a sign-in page after redirects.
 struct GatewayConsent: Sendable, Hashable {
     /// The origin of the last response.
     let origin: Origin
@@ -25,10 +26,11 @@ struct GatewayConsent: Sendable, Hashable {
             && ![".html", ".htm", ".xhtml"].contains { name.utf8.hasSuffix($0) }
     }
 
-    /// Whether the response is about the bytes of a download. It must come from an origin that has served them and have their
-    /// size or, without a size, their validator.
+    /// Whether the response is about the bytes of a download. It must come from an origin that has served them; for public bytes
+    /// the origin does not matter.
     ///
-    /// For public bytes only the digest counts, but a response with a different size is about something else.
+    /// For a completed download, the response must have the same size or, without a size, the same validator. For another download,
+    /// it must not have a different size.
     func isAbout(_ download: DownloadSnapshot, as file: GatewayFile) -> Bool {
         guard !isPage else { return false }
         let isOpen = download.request.userInfo == GatewayFile.isOpen

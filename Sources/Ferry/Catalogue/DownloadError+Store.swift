@@ -12,7 +12,7 @@ extension DownloadError {
 
     static func isBehind(_ path: String) -> DownloadError {
         DownloadError(
-            .catalogue, ErrorPhrase(.catalogueWriting, path), underlying: "earlier changes could not be written yet",
+            .catalogue, ErrorPhrase(.catalogueWriting, path), underlying: "earlier changes could not yet be written",
             recovery: .transient(retryAfter: nil))
     }
 

@@ -133,7 +133,7 @@ extension Scheduler {
                 throw error
             }
             try await unlist([held(live)])
-            // Only after the removal, because a listed download must remain in a list that is rebuilt from journals.
+            // Marked only after the removal from the list, because a list that is rebuilt from journals omits marked downloads.
             let (id, syncs) = (live.id, live.request.syncsToDisk)
             await withFiles { PartFiles.setTaken(data.partPath, by: id, syncs: syncs, fileSystem: $0) }
             takenDirectories.insert(data.partDirectory)
@@ -186,7 +186,8 @@ extension Scheduler {
         }
     }
 
-    /// Whether the action must begin; see ``DownloadState/begins(_:on:)``. Throws if the download is no longer listed.
+    /// Returns whether the action has to be performed; see ``DownloadState/begins(_:on:)``. Throws if the download is no longer
+    /// listed.
     func begins(_ action: DownloadAction, on live: LiveDownload) throws(DownloadError) -> Bool {
         try checkMayAct(on: live)
         return try live.current.begins(action, on: live.status.name)
@@ -199,8 +200,8 @@ extension Scheduler {
 
     // MARK: Out of the queue
 
-    /// Changes a download while it is outside the queue and has no run; a run is stopped first. The state afterwards is the one
-    /// that the change has set, else the one after the end of the run, else the previous state.
+    /// Changes a download while it is outside the queue and has no run; a run is stopped first. Afterwards the download has the
+    /// state that the change has set, otherwise the state in which its run ended, otherwise its previous state.
     func holding<Value, Failure: Error>(
         _ live: LiveDownload, _ stop: Run.Stop, _ change: (Run?) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -216,10 +217,11 @@ extension Scheduler {
         return try await change(run)
     }
 
-    /// Sets the state of a download without a run.
+    /// Sets the state in the queue that a download has while it has no run.
     func rest(_ id: DownloadID, _ rest: QueueEntry.Rest) { queue.rest([id], rest) }
 
-    /// The state of a download that may run from its start date on, and its place in the queue.
+    /// The state of a download whose start date was set, and its state in the queue: waiting until that date, or queued if there is
+    /// none or it has passed.
     func firstWait(of request: DownloadRequest) -> (DownloadState, QueueEntry.Rest) {
         let date = request.notBefore.flatMap { $0 > clock.date() ? $0 : nil }
         return (Self.wait(until: date), rest(until: date))
@@ -230,7 +232,7 @@ extension Scheduler {
         clock.now() + .seconds(min(max(0, date.timeIntervalSince(clock.date())), 1e12))
     }
 
-    /// The state of a download that is queued, or that will be queued at a future date.
+    /// The state in the queue of a download that may run from `date` on: waiting until then, or queued.
     func rest(until date: Date?) -> QueueEntry.Rest {
         guard let date, date > clock.date() else { return .queued }
         return .waiting(until: moment(of: date))

@@ -63,7 +63,7 @@ enum GB18030 {
         UInt16(truncatingIfNeeded: $0.value)
     }
 
-    /// The code points of the BMP without two-byte codes, in order; 4332 private-use characters are omitted.
+    /// The code points of the BMP without two-byte codes, in order. The 4332 of the private-use area are ``noCharacter``.
     private static let fourByteCodes: [UInt16] = {
         var isTaken = [Bool](repeating: false, count: 0x10000)
         for code in twoByteCodes { isTaken[Int(code)] = true }

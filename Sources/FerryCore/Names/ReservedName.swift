@@ -22,7 +22,7 @@ package enum ReservedName: CaseIterable, Sendable {
     case aria2Control
     /// `RECORD.new`: a record that is being written.
     case draft
-    /// `.incoming-DIGEST`: a file before it is renamed to its final name, which may be the digest of its content.
+    /// `.incoming-DIGEST`: a file before it is renamed to its final name. The digest is that of its URL or of its final name.
     case incoming
     /// `.ferry-NUMBER.tmp`: a sample that shows the owner and mode that a file system gives to new files.
     case sample
@@ -55,7 +55,7 @@ package enum ReservedName: CaseIterable, Sendable {
         }
     }
 
-    /// The longest text that is appended to the name of a download.
+    /// The longest text that is appended to the name of an unfinished download.
     package static let longestSuffix = ReservedName.journal.text + ReservedName.backup.text
 
     /// The meaning of a name; `nil` if it is not reserved.

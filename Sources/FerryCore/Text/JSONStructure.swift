@@ -13,7 +13,7 @@ package enum JSONStructure {
         }
     }
 
-    /// Counts values and member names; `nil` if there are more than `most`.
+    /// Returns the number of values and member names, with an empty array or object counted twice; `nil` if it exceeds `most`.
     package static func count(_ text: some Sequence<UInt8>, upTo most: Int) -> Int? {
         var count = 1
         let isWhole = visitMarks(of: text) { mark in
@@ -26,7 +26,7 @@ package enum JSONStructure {
         return isWhole ? count : nil
     }
 
-    /// Calls `visit` with each byte outside strings, until it returns false. Returns whether it never returned false.
+    /// Calls `visit` with each byte outside strings, until it returns false. Returns false if `visit` did.
     private static func visitMarks(of text: some Sequence<UInt8>, _ visit: (UInt8) -> Bool) -> Bool {
         var strings = JSONStrings()
         for byte in text where strings.isOutside(byte) && !visit(byte) { return false }

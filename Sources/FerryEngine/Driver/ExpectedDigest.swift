@@ -6,11 +6,11 @@ struct ExpectedDigest: Sendable {
     private(set) var requested: Checksum?
     /// The origin of ``requested``.
     private(set) var origin: Reason
-    /// The digest that the server sent to an earlier run.
+    /// The digest that the server sent to an earlier run, or else that of the document that the server named.
     private(set) var offered: Checksum?
     /// The digests of the pieces, from the document that the server named.
     private(set) var describedPieces: PieceDigests?
-    /// The digest of an earlier run that its file did not match and that the request does not repeat.
+    /// The digest from an earlier run, if the file did not match it and the request does not contain it again.
     private(set) var dropped: Checksum?
     /// The digests of the complete file that are stored with it.
     private(set) var recorded: RecordedDigests?
@@ -37,12 +37,12 @@ struct ExpectedDigest: Sendable {
         }
     }
 
-    /// Reports that the list of checksums contains the file.
+    /// Uses the entry for the file in the list of checksums.
     mutating func listed(_ found: ChecksumListing.Found) {
         (requested, origin) = (found.checksum, Reason(.checksumOfList, found.list.redacted))
     }
 
-    /// Reports a new representation, about which the server and its documents have not said anything yet.
+    /// Records that a new representation has begun, for which the server and its documents have not stated a digest yet.
     mutating func restarted() { (offered, describedPieces) = (nil, nil) }
 
     /// Discards the digest of the earlier run's content; the document that describes the server's file still applies.

@@ -13,7 +13,7 @@
         static let unnamedFlags: Int32? = ferry_O_TMPFILE
         static let noAttribute = ENODATA
 
-        /// The number that stands for users without a number in this process's user namespace; `nil` if every user has one.
+        /// The user ID that stands for all users without an ID in this process's user namespace; `nil` if every user has one.
         static let unmappedUser = UserNamespace.unmapped(
             map: smallFile("/proc/self/uid_map"), overflow: smallFile("/proc/sys/kernel/overflowuid"))
         /// Opens a file without updating its access time, which the kernel permits only to the file's owner.
@@ -22,7 +22,7 @@
         /// The number that identifies a volume; on Linux the number of its device.
         static func volume(ofDevice device: UInt64) -> UInt64 { device }
 
-        /// The number that identifies the volume in a record.
+        /// The number that identifies the volume to which a record refers; on Linux the recorded number.
         static func volume(recordedAs number: UInt64) -> UInt64 { number }
 
         /// The number of bytes available if the system frees space for the user's files; `nil`, because Linux frees none.

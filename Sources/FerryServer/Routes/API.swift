@@ -110,7 +110,8 @@ struct API: Sendable {
         return DestinationPolicy(allowed: [own] + settings.current.allowedDirectories.filter { $0 != own })
     }
 
-    /// Returns the listed download with this identifier. Throws `notFound`, over TCP even for another session's download.
+    /// Returns the listed download with this identifier. Throws `notFound` if there is none or, over TCP, if it belongs to another
+    /// session.
     func download(_ id: DownloadID, for call: APIRequest) async throws(DownloadError) -> Download {
         guard let download = try await manager.download(id: id), call.mayUse(download.session) else {
             throw notListed(id)

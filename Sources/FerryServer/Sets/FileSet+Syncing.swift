@@ -11,7 +11,7 @@ extension NewSet {
 
     /// Throws for values that a set cannot have.
     ///
-    /// - Parameter isLocal: Whether the client uses the Unix socket, and so has the rights of its user.
+    /// - Parameter isLocal: Whether the client uses the Unix socket, and so has the rights of the daemon's user.
     func check(isLocal: Bool) throws {
         guard (url == nil) != (list == nil) else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.setSource), recovery: .needsUser)
@@ -45,7 +45,7 @@ extension NewSet {
             throw Problem(.badRequest, "maxDelete must be a number of files, or percent up to 100%.")
         }
         guard !directory.isEmpty, directory.utf8.count <= Self.mostPathBytes, !directory.utf8.contains(0) else {
-            throw Problem(.badRequest, "directory must name the directory of the set.")
+            throw Problem(.badRequest, "directory must be the path of the set's directory.")
         }
     }
 }

@@ -1,8 +1,8 @@
 /// The width of text in terminal columns.
 ///
-/// Source: Unicode Standard Annex #11 (East Asian Width W and F are two columns); marks and format characters have width
-/// 0, as in `wcwidth`. Where terminals differ (emoji sequences), the larger width counts: a line that is too short is
-/// harmless, but one that is too long wraps.
+/// Source: Unicode Standard Annex #11 (East Asian Width W and F are two columns); nonspacing and enclosing marks and format
+/// characters have width 0, as in `wcwidth`. Where terminals differ (emoji sequences), the larger width counts: a line that is too
+/// short is harmless, but one that is too long wraps.
 package enum DisplayWidth {
     /// Returns the width of a text without control characters.
     package static func columns(of text: some StringProtocol) -> Int {

@@ -85,16 +85,33 @@ struct ResponseHeadMenderTests {
         var mender = ResponseHeadMender()
         mender.begin()
         #expect(mender.receive("SSH".utf8) == Array("SSH".utf8))
-        #expect(mender.isPassing)
+        #expect(mender.receive(" : x\n\n".utf8) == nil)
     }
 
     @Test("ResponseHeadMender: no more of a head is held than the limit")
     func bounded() {
         var mender = ResponseHeadMender()
         mender.begin()
-        var passed = mender.receive("HTTP/1.1 200 OK\r\n".utf8).count
-        for _ in 0..<70 { passed += mender.receive([UInt8](repeating: 0x61, count: 1024)).count }
-        #expect(mender.isPassing)
+        var passed = mender.receive("HTTP/1.1 200 OK\r\n".utf8)?.count ?? 17
+        for _ in 0..<70 { passed += mender.receive([UInt8](repeating: 0x61, count: 1024))?.count ?? 1024 }
+        #expect(mender.receive([0x61]) == nil)
         #expect(passed == 17 + 70 * 1024)
+    }
+
+    @Test("ResponseHeadMender: a piece that begins with a plain head passes unchanged, one that needs mending does not")
+    func plain() {
+        func passes(_ head: String) -> Bool {
+            var mender = ResponseHeadMender()
+            mender.begin()
+            return mender.receive(Array("\(head)\r\nbody".utf8)) == nil
+        }
+        #expect(passes("HTTP/1.1 200 OK\r\nContent-Length: 4\r\nX-Y: a b,c\r\n"))
+        for field in [
+            "X : y", "X:y ", "X: y ", " folded", "Content-Length: 4,4", "X: y\nA : b", "Location: /caf\u{E9}",
+            "Content-Length: 4\r\nContent-Length: 4",
+        ] {
+            #expect(!passes("HTTP/1.1 200 OK\r\nA: b\r\n\(field)\r\n"), "\(field)")
+        }
+        #expect(!passes("HTTP/1.1 103 Early\r\nA: b\r\n"))
     }
 }

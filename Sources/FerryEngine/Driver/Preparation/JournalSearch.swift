@@ -6,7 +6,7 @@ import SystemPackage
 /// ```
 /// part file of the last run of this download ─► named
 /// destination: a stream                      ─► stream
-///              a part file                   ─► named, or without a journal: half
+///              a part file                   ─► named, or without a journal: half (of another program)
 ///              a file or a directory         ─► begun (a journal has the URL), else nothing
 /// ```
 /// It opens no file for writing. Its only change is to create the directory.
@@ -88,8 +88,8 @@ struct JournalSearch {
         return nil
     }
 
-    /// Returns the paths of an earlier download of the URL that requested this name: under the name itself or, if that was in
-    /// use, under a numbered one.
+    /// Returns the paths of an earlier download of the same URL to this file, under its name or, if that was in use, under a
+    /// numbered one. If there is none, returns `paths` if they have a journal.
     private func begun(_ paths: DownloadPaths, _ disk: Disk) throws(DownloadError) -> DownloadPaths? {
         let most = request.onConflict == .rename ? NameTaker.maxNumber : 0
         for number in 0...most {
@@ -125,9 +125,9 @@ struct JournalSearch {
         }
     }
 
-    /// Returns the journal of an earlier download of the URL. Skips a download whose requested name is not the expected one,
-    /// because a program expects the file under that name. Skips a numbered name if the request has a conflict rule other than
-    /// `rename` and the original name is in use. Reports a skipped download.
+    /// Returns the journal of an earlier download of the URL. Skips a download for which another name was requested, because a
+    /// program expects the file under the requested name. Skips a numbered name if the request has a conflict rule other than
+    /// `rename` and the original name is in use. If all are skipped, reports the first.
     private func journal(
         for url: String, in directory: FilePath, _ disk: Disk
     ) throws(DownloadError) -> FilePath? {
