@@ -10,8 +10,12 @@ import Testing
         _ name: String, page: String? = "https://example.com/files", total: ByteCount? = 1_000_000,
         _ state: DownloadState = .waiting(.freshLink)
     ) -> ListedDownload {
-        var listed = ListedDownload.sample(name, state, name: name, total: total)
-        listed.url = "https://cdn.example.com/get/\(name)?signature=old"
+        let status = DownloadStatus(
+            id: DownloadID(rawValue: name), state: state,
+            progress: DownloadProgress(completedBytes: 500_000, totalBytes: total), name: name, path: nil)
+        var listed = ListedDownload(
+            status: status, session: "default", url: "https://cdn.example.com/get/\(name)?signature=old",
+            addedAt: Date(timeIntervalSince1970: 0))
         listed.userInfo[BrowserLink.pageKey] = page
         return listed
     }

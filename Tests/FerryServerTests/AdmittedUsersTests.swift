@@ -97,13 +97,4 @@ struct AdmittedUsersTests {
     func namespace(map: String?, overflow: String?, expected: UInt32?) {
         #expect(UserNamespace.unmapped(map: map, overflow: overflow) == expected)
     }
-
-    @Test("RefusedUsers: each user is reported at once, then with the number of connections after ten minutes")
-    func refused() {
-        var users = RefusedUsers()
-        #expect(users.refused(7, at: .seconds(1)) == 1)
-        #expect(users.refused(7, at: .seconds(2)) == nil)
-        #expect(users.refused(8, at: .seconds(2)) == 1)
-        #expect(users.refused(7, at: .seconds(601)) == 2)
-    }
 }

@@ -55,7 +55,7 @@ import Testing
         let routes = DoorRoutes([.gateway, .purgeGateway], without: absence)
         try await DaemonRig.run { options in
             options.doors = [DoorKind(routes: routes) { _ throws(DownloadError) in Echo() }]
-        } _: { rig in
+        } _: { rig async throws in
             #expect(try await rig.ask(.gateway).text == #"{"port":0}"#)
             #expect(try await rig.ask(.purgeGateway, body: ["a": 1]).text == #"{"a":1}"#)
             #expect(try await rig.ask(.purgeGateway, body: ["a": "b"]).problem?.code == "badRequest")
@@ -63,10 +63,12 @@ import Testing
         }
         try await DaemonRig.run { options in
             options.doors = [DoorKind(routes: routes) { _ throws(DownloadError) in nil }]
-        } _: { rig in
+        } _: { rig async throws in
             #expect(try await rig.ask(.gateway).problem?.detail == "no echo")
         }
-        try await DaemonRig.run { rig in #expect(try await rig.ask(.gateway).problem?.code == "noSuchPath") }
+        try await DaemonRig.run { rig async throws in
+            #expect(try await rig.ask(.gateway).problem?.code == "noSuchPath")
+        }
     }
 
     @Test("Door: it answers on a port of its own, knows it, and its responses have the fields of all")

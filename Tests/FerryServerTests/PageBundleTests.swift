@@ -1,5 +1,6 @@
 import FerryAPI
 import FerryCore
+import FerryGateway
 import FerryServerTesting
 import FerryTesting
 import Foundation

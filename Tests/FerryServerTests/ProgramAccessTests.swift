@@ -1,3 +1,4 @@
+import FerryAPI
 import HTTPTypes
 import Testing
 
