@@ -28,8 +28,8 @@ struct StatusCommand: AsyncCommand {
 /// `ferry stop`: ends the daemon.
 struct StopCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stop", abstract: "Stop the daemon; its downloads go on at the next start.",
-        discussion: "Returns once everything is saved and the daemon has left.")
+        commandName: "stop", abstract: "Stop the daemon; its downloads continue at the next start.",
+        discussion: "Returns once everything is saved and the daemon has exited.")
 
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
@@ -46,10 +46,12 @@ struct LogsCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "logs", abstract: "Show the log of the daemon that ferry add has started.")
 
-    @Flag(name: .shortAndLong, help: "Go on with each new line, until Ctrl-C.")
+    @Flag(name: .shortAndLong, help: "Print each new line until Ctrl-C.")
     var follow = false
 
-    @Option(name: [.customShort("n"), .long], help: ArgumentHelp("The number of last lines to show.", valueName: "n"))
+    @Option(
+        name: [.customShort("n"), .long],
+        help: ArgumentHelp("The number of lines to show, from the end of the log.", valueName: "n"))
     var lines = 20
 
     func act() async -> FerryTerminal.ExitCode {

@@ -43,7 +43,7 @@ struct ServeCommand: ParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Serve the page on loopback.")
     var loopback = true
 
-    @Flag(inversion: .prefixedNo, help: "Connect to addresses that are not of the public internet.")
+    @Flag(inversion: .prefixedNo, help: "Connect to addresses outside the public internet.")
     var `private` = true
 
     @OptionGroup var doors: Doors.Options
@@ -108,7 +108,7 @@ struct ServeCommand: ParsableCommand {
 
     @Flag(
         help: """
-            Let the kernel (Landlock) refuse to write anywhere but below the state directory and the directories that \
+            Let the kernel (Landlock) refuse writes except below the state directory and the directories that \
             settings, sessions and unfinished downloads name at the start; without Landlock nothing is served.
             """)
     var confine = false
@@ -196,7 +196,7 @@ struct ServeCommand: ParsableCommand {
     /// Responds to SIGHUP: reopens the log under its name.
     private static func reopen(_ file: LogFile?, _ logger: Logger) {
         file?.reopen()
-        logger.notice("the log is open again")
+        logger.notice("the log was reopened")
     }
 
     /// The signals that request an exit. A signal that suspends takes effect at once.

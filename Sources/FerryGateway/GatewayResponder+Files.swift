@@ -22,7 +22,7 @@ extension GatewayResponder {
             return Response(status: .ok, headers: fields)
         }
         guard let seat = host.seats.take(for: visit.claimant) else {
-            throw Problem(.busy, "Too many files are read at once. Try again.")
+            throw Problem(.busy, "Too many files are being read. Try again.")
         }
         let holding = try await cache.download(file, match, seat)
         visit.note.reads(holding.origin)

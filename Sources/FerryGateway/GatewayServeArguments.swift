@@ -19,7 +19,7 @@ public struct GatewayServeArguments: ParsableArguments, DoorArguments {
 
     @Option(
         help: ArgumentHelp(
-            "A server that the gateway stands before; KIND is pypi, hf, oci or apt (repeatable).", valueName: "kind=url"
+            "A server that the gateway fetches from; KIND is pypi, hf, oci or apt (repeatable).", valueName: "kind=url"
         ))
     var gatewayUpstream: [String] = []
 

@@ -83,6 +83,6 @@ import Testing
         _ = try await daemon.ask(.greeting)
         try await daemon.stop()
         let text = try String(contentsOfFile: log, encoding: .utf8)
-        #expect(text.contains("the log is open again") && text.contains("leaving"))
+        #expect(text.contains("the log was reopened") && text.contains("leaving"))
     }
 }

@@ -121,7 +121,7 @@ extension SentenceTable {
     static let resumeData: Rows = [
         .resumeDataEmpty: ("the resume data is empty", "续传数据为空"),
         .resumeDataDamaged: ("the resume data is damaged: {0}", "续传数据已损坏：{0}"),
-        .resumeDataForeign: ("this is no resume data of Ferry: {0}", "这不是 Ferry 的续传数据：{0}"),
+        .resumeDataForeign: ("this is not Ferry resume data: {0}", "这不是 Ferry 的续传数据：{0}"),
         .resumeDataNewer: (
             "the resume data is from a newer Ferry (format {0}, this one reads up to {1})",
             "续传数据来自更新版本的 Ferry（格式 {0}，当前版本最高支持 {1}）"

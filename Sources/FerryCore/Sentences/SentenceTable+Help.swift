@@ -341,7 +341,7 @@ extension SentenceTable {
         become downloads that survive their clients.
         """: "在本机回环地址上提供网关：软件包索引、模型库、容器镜像仓库和软件仓库，其文件成为不随客户端中断的下载。",
         "The port of the gateway; 0 is any that is free (default: 3387).": "网关的端口；0 为任意空闲端口（默认：3387）。",
-        "A server that the gateway stands before; KIND is pypi, hf, oci or apt (repeatable).":
+        "A server that the gateway fetches from; KIND is pypi, hf, oci or apt (repeatable).":
             "网关所代理的服务器；KIND 为 pypi、hf、oci 或 apt（可重复）。",
         "What the gateway's cache keeps (default: 20GB).": "网关缓存的大小（默认：20GB）。",
         "How long it keeps a file after its last use (default: 30d).": "文件在最后一次使用后保留多久（默认：30d）。",
@@ -360,7 +360,7 @@ extension SentenceTable {
         "The port on 127.0.0.1 and ::1; 0 is any that is free (default: 3377).":
             "127.0.0.1 和 ::1 上的端口；0 表示任一空闲端口（默认：3377）。",
         "Serve the page on loopback.": "在环回地址上提供网页。",
-        "Connect to addresses that are not of the public internet.": "连接不属于公共互联网的地址。",
+        "Connect to addresses outside the public internet.": "连接不属于公共互联网的地址。",
         "Where state is kept (default: $XDG_STATE_HOME/ferry).": "保存状态的位置（默认：$XDG_STATE_HOME/ferry）。",
         "The Unix socket (default: $XDG_RUNTIME_DIR/ferry/ferry.sock).":
             "Unix 套接字（默认：$XDG_RUNTIME_DIR/ferry/ferry.sock）。",
@@ -381,17 +381,17 @@ extension SentenceTable {
         close it.
         """: "开始监听（pid、socket、port、addresses）或无法监听（error）时，向描述符 N 写入一行 JSON，然后关闭它。",
         """
-        Let the kernel (Landlock) refuse to write anywhere but below the state directory and the directories that \
+        Let the kernel (Landlock) refuse writes except below the state directory and the directories that \
         settings, sessions and unfinished downloads name at the start; without Landlock nothing is served.
         """: "让内核（Landlock）拒绝写入状态目录以及启动时设置、会话和未完成的下载所用目录之外的任何位置；没有 Landlock 时不提供服务。",
         "Log more.": "记录更多日志。",
         "Show whether the daemon runs, its addresses, downloads and speed.": "显示后台服务是否运行、其地址、下载和速度。",
         "Exits with 0 if it runs, otherwise 11.": "运行时退出码为 0，否则为 11。",
-        "Stop the daemon; its downloads go on at the next start.": "停止后台服务；其下载在下次启动时继续。",
-        "Returns once everything is saved and the daemon has left.": "全部保存且后台服务退出后返回。",
+        "Stop the daemon; its downloads continue at the next start.": "停止后台服务；其下载在下次启动时继续。",
+        "Returns once everything is saved and the daemon has exited.": "全部保存且后台服务退出后返回。",
         "Show the log of the daemon that ferry add has started.": "显示由 ferry add 启动的后台服务的日志。",
-        "Go on with each new line, until Ctrl-C.": "持续显示新的行，直到 Ctrl-C。",
-        "The number of last lines to show.": "显示最后多少行。",
+        "Print each new line until Ctrl-C.": "持续显示新的行，直到 Ctrl-C。",
+        "The number of lines to show, from the end of the log.": "显示最后多少行。",
         "Manage the daemon's systemd unit.": "管理后台服务的 systemd 单元。",
         """
         install writes a user unit, enables it at login and starts it; uninstall stops the daemon and removes the unit; \

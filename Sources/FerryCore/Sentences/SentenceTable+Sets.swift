@@ -186,7 +186,7 @@ extension SentenceTable {
         "--delete cannot be used with filters of size and age: what they leave out is not known":
             "--delete 不能与大小和时间筛选一起使用：被略去的文件无从得知",
         "--max-delete needs --delete": "--max-delete 需要 --delete",
-        "--max-delete needs a number of files, or percent up to 100%, not {0}":
+        "--max-delete needs a number of files, or a percentage up to 100%, not {0}":
             "--max-delete 需要文件数或不超过 100% 的百分比，而不是 {0}",
         "--depth needs a number of 0 or more": "--depth 需要 0 或更大的数字",
         "there is no list {0}; a URL begins with https:// or http://": "没有列表 {0}；网址以 https:// 或 http:// 开头",
@@ -235,7 +235,7 @@ extension SentenceTable {
         "no listed file matches the pattern {0}": "列出的文件中没有一个与模式 {0} 匹配",
         "line {0}: not a JSON object": "第 {0} 行：不是 JSON 对象",
         "{0} is compared with your record in {1}": "按照您在 {1} 中的记录核对 {0}",
-        "{0} is the name here of {1}": "{1} 在这里的名称是 {0}",
+        "{0} is the local name of {1}": "{1} 在这里的名称是 {0}",
         "the digests of {0} were recorded by user {1}": "{0} 的校验值由用户 {1} 记录",
         // What a sync would do
         "fetch: {0}: it is missing here": "下载：{0}：这里没有",

@@ -63,7 +63,7 @@ extension API {
     func content(_ call: APIRequest) async throws -> Response {
         _ = try call.items([Self.codeItem])
         let download = try await download(call.id, for: call)
-        guard let seat = seats.take() else { throw Problem(.busy, "Too many files are read at once. Try again.") }
+        guard let seat = seats.take() else { throw Problem(.busy, "Too many files are being read. Try again.") }
         let content = download.content
         let description = try await Self.description(of: content)
         var headers = Self.fields(of: description, named: download.status.name)

@@ -42,7 +42,7 @@ extension NewSet {
             throw Problem(.badRequest, "depth must be a number from 0 to \(Self.mostDepth).")
         }
         guard maxDelete.map({ DeletionLimit($0) != nil }) ?? true else {
-            throw Problem(.badRequest, "maxDelete must be a number of files, or percent up to 100%.")
+            throw Problem(.badRequest, "maxDelete must be a number of files, or a percentage up to 100%.")
         }
         guard !directory.isEmpty, directory.utf8.count <= Self.mostPathBytes, !directory.utf8.contains(0) else {
             throw Problem(.badRequest, "directory must be the path of the set's directory.")

@@ -75,7 +75,7 @@ package enum SyncText {
             lines.append(text.shown)
         }
         for file in report.renamed.prefix(isVerbose ? .max : mostPaths) {
-            lines.append(("\(file.path) is the name here of \(file.listedPath)" as Reason).shown)
+            lines.append(("\(file.path) is the local name of \(file.listedPath)" as Reason).shown)
         }
         let left =
             max(0, report.renamed.count - mostPaths) + max(0, report.gone.count - mostPaths)

@@ -85,7 +85,7 @@ struct SyncPlanner: Sendable {
             guard arguments.delete else { throw UsageError("--max-delete needs --delete") }
             guard let limit = DeletionLimit(text) else {
                 throw UsageError(
-                    "--max-delete needs a number of files, or percent up to 100%, not \(TextError.quote(text))")
+                    "--max-delete needs a number of files, or a percentage up to 100%, not \(TextError.quote(text))")
             }
             sync.maxDeletions = limit
         }

@@ -77,15 +77,15 @@ struct ResumeDataTests {
         "ResumeData: foreign formats, damage and newer versions give different errors",
         arguments: [
             ("", "the resume data is empty"),
-            ("bplist00\u{1}", "this is no resume data of Ferry: it is a property list, as URLSession makes"),
+            ("bplist00\u{1}", "this is not Ferry resume data: it is a property list, as URLSession makes"),
             (
                 #"<?xml version="1.0"?><plist/>"#,
-                "this is no resume data of Ferry: it is a property list, as URLSession makes"
+                "this is not Ferry resume data: it is a property list, as URLSession makes"
             ),
-            ("hello", "this is no resume data of Ferry: it is no JSON"),
-            ("[]", "this is no resume data of Ferry: it is no JSON object"),
-            ("7", "this is no resume data of Ferry: it is no JSON object"),
-            (#"{"url":"x"}"#, "this is no resume data of Ferry: it has another format"),
+            ("hello", "this is not Ferry resume data: it is no JSON"),
+            ("[]", "this is not Ferry resume data: it is no JSON object"),
+            ("7", "this is not Ferry resume data: it is no JSON object"),
+            (#"{"url":"x"}"#, "this is not Ferry resume data: it has another format"),
             (#"{"format":"ferry-resume-data"}"#, "the resume data is damaged: it has no version"),
             (#"{"format":"ferry-resume-data","version":0}"#, "the resume data is damaged: it has no version"),
             (#"{"format":"ferry-resume-data","version":1}"#, "the resume data is damaged: its seal does not fit"),
@@ -103,7 +103,7 @@ struct ResumeDataTests {
     @Test("ResumeData: huge and deeply nested values are refused")
     func huge() {
         #expect(
-            reason([UInt8](repeating: 0x20, count: 2 << 20)) == "this is no resume data of Ferry: it has 2097152 bytes")
+            reason([UInt8](repeating: 0x20, count: 2 << 20)) == "this is not Ferry resume data: it has 2097152 bytes")
         let deep = String(repeating: "[", count: 100_000)
         #expect(reason(Array(deep.utf8)) != nil)
         #expect(reason(Array((deep + String(repeating: "]", count: 100_000)).utf8)) != nil)
