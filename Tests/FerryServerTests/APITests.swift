@@ -14,7 +14,9 @@ struct APITests {
     @Test("API: every route is answered, and a refusal is a problem document with its path")
     func routes() async throws {
         try await DaemonRig.run { rig in
-            for route in Route.allCases where route != .events {
+            // This daemon has no doors.
+            let ofDoors: Set<Route> = [.gateway, .gatewayFiles, .purgeGateway, .verifyGateway]
+            for route in Route.allCases where route != .events && !ofDoors.contains(route) {
                 let method = route.method.rawValue
                 let headers = method == "GET" ? [:] : ["Content-Type": "application/json"]
                 let reply = try await rig.send(method, route.path(id: "none", session: "none"), headers: headers)
