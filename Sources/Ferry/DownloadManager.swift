@@ -197,8 +197,8 @@ public final class DownloadManager: Sendable {
     /// throws the first error.
     public func pauseAll() async throws(DownloadError) { try await backend.perform(.pause(), on: .all) }
 
-    /// Resumes all paused downloads, and retries failed downloads and those that wait for a new link or credentials, in the
-    /// order of the list.
+    /// Resumes all paused downloads, and retries failed downloads and those that wait for their next attempt, their server, free
+    /// space, a new link or credentials, in the order of the list.
     public func resumeAll() async throws(DownloadError) { try await backend.perform(.resume, on: .all) }
 
     /// Removes ended downloads from the list and, with `deletingFiles`, deletes their files, except files that are no longer

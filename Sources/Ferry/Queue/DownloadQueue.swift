@@ -364,14 +364,20 @@ final class DownloadQueue: Sendable {
         state.withLock { state in for id in ids { state.machine.take(.wake, of: id) } }
     }
 
-    /// Queues a download that would continue by itself, whatever it waits for, and returns its run and its server; `nil` if the
+    /// Queues a download that would continue by itself, whatever it waits for, and returns its run, if it has one; `nil` if the
     /// download is parked or not listed.
-    func tryNow(_ id: DownloadID) -> (run: Run?, site: Origin?)? {
+    func tryNow(_ id: DownloadID) -> Run?? {
         state.withLock { state in
             guard let entry = state.machine.listed(id), !entry.state.isParked else { return nil }
             state.machine.take(.wake, of: id)
-            return (entry.state.run, state.machine.site(of: id))
+            return .some(entry.state.run)
         }
+    }
+
+    /// The queued downloads of a session, or with `nil` of any, that wait for a server that is down or has requested a delay,
+    /// and these servers.
+    func waitingForServers(_ session: String?) -> (ids: Set<DownloadID>, origins: Set<Origin>) {
+        state.withLock { state in state.machine.waitingForServers(session) }
     }
 
     /// Whether a download waits for a time.
@@ -392,6 +398,20 @@ final class DownloadQueue: Sendable {
     // MARK: Runs
 
     func run(of id: DownloadID) -> Run? { state.withLock { $0.machine.run(of: id) } }
+
+    /// Sets the conditions of a run whose server was assumed from the name of its host alone. Returns false if the real server
+    /// does not permit the start; the download then waits for it in the queue once the run has ended.
+    func correct(_ run: Run, _ real: QueueConditions, of id: DownloadID, _ book: HostBook) -> Bool {
+        // allow(origin): the health of a server; carries no secret.
+        let server = real.origin
+        return state.withLock { state in
+            guard run.refusal == nil, run.site != server, run.wish == nil else { return true }
+            state.machine.set(real.rule, host: real.host, origin: server, of: id)
+            let mayStart = book.corrected(run.site, to: server)
+            run.site = mayStart ? server : nil
+            return mayStart
+        }
+    }
 
     /// Notes that the run of a download has ended; the next decision may use its slot.
     func ended(_ id: DownloadID) { state.withLock { $0.machine.take(.ended, of: id) } }

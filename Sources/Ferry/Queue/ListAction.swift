@@ -34,8 +34,12 @@ package enum ListAction: Sendable {
     var kinds: Set<StateKind> {
         switch self {
         case .pause: StateKind.waiting.union([.downloading, .verifying, .failed])
-        // A download that waits for the user may continue when the cause is gone, such as a hotel's sign-in page.
-        case .resume: [.paused, .failed, .waitingForFreshLink, .waitingForCredentials]
+        // A download that waits for the user may continue when the cause is gone, such as a hotel's sign-in page. Those that
+        // wait for a server are found in the queue; a slot, a network and a start date are no causes that an attempt removes.
+        case .resume:
+            [
+                .paused, .failed, .waitingToRetry, .waitingForDiskSpace, .waitingForFreshLink, .waitingForCredentials,
+            ]
         case .cancel: Set(StateKind.allCases.filter { !$0.isOver })
         case .change: StateKind.waiting.union([.downloading, .paused, .failed])
         case .restart: [.completed, .cancelled]

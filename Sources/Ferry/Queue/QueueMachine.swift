@@ -76,6 +76,21 @@ package struct QueueMachine: Sendable {
         return .server(origin, wait)
     }
 
+    /// The queued downloads of a session, or with `nil` of any, that wait for a server that is down or has requested a delay,
+    /// and these servers. Takes O(n).
+    mutating func waitingForServers(_ session: String?) -> (ids: Set<DownloadID>, origins: Set<Origin>) {
+        let group = session.map { rules.sessions.number(of: $0) }
+        var (ids, origins): (Set<DownloadID>, Set<Origin>) = ([], [])
+        for (id, entry) in entries where entry.state.isQueued && entry.group == group ?? entry.group {
+            guard rules.permits(entry), let wait = index.wait(of: entry.site), wait.isOfServer,
+                let origin = sites.origin(of: entry.site)
+            else { continue }
+            ids.insert(id)
+            origins.insert(origin)
+        }
+        return (ids, origins)
+    }
+
     /// How many queued downloads get one of the same slots before a queued download; `nil` if it is not queued. Takes O(n), so
     /// use it for single downloads only.
     func countBefore(_ id: DownloadID) -> Int? {

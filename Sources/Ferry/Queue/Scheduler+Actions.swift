@@ -69,19 +69,30 @@ extension Scheduler {
         guard try begins(.resume, on: live) else { return }
         pageRetries.forget(live.id)
         let old = live.current
-        if old.isFailed { return try await retry(live) }
-        guard old.followsQueue || old == .waiting(.diskSpace), let tried = queue.tryNow(live.id) else {
+        if old.isFailed {
+            tryServersNow(of: live.request)
+            return try await retry(live)
+        }
+        guard old.followsQueue || old == .waiting(.diskSpace), let run = queue.tryNow(live.id) else {
+            tryServersNow(of: live.request)
             return try await enqueue([held(live)])
         }
-        if let run = tried.run {
+        tryServersNow(of: live.request)
+        if let run {
             run.driver?.retryNow()
         } else {
-            if let site = tried.site { engine.started?.book.tryNow(site) }
             live.wait(for: queue.standing(of: live.id) ?? .slot, insteadOf: old)
         }
         told(live.id)
         reschedule()
         showStandings(of: [live])
+    }
+
+    /// Allows requests to the servers of a download although they have requested a delay, or are down.
+    private func tryServersNow(of request: DownloadRequest) {
+        // allow(origin): the health of a server; carries no secret.
+        let origins = Set(request.sources.map(\.origin))
+        engine.started?.book.tryNow { origins.contains($0) }
     }
 
     /// Queues a failed download again; the caller holds its lock.

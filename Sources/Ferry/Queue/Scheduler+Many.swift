@@ -25,6 +25,7 @@ extension Scheduler {
             }
         }
         if case .resume = action {
+            if ids == nil { result.changed = tryServersNow(session) }
             // Each is queued behind the one before it.
             var rest = entries[...]
             while let first = rest.first {
@@ -48,6 +49,14 @@ extension Scheduler {
         // An action on all does not apply to downloads that have ended or left the list meanwhile.
         if ids == nil { result.failures = result.failures.filter { ![.wrongState, .notFound].contains($1.code) } }
         return result
+    }
+
+    /// Allows requests to the servers for which queued downloads wait. Returns these downloads, which have no state of their own
+    /// in the rows.
+    private func tryServersNow(_ session: String?) -> Set<DownloadID> {
+        let (ids, origins) = queue.waitingForServers(session)
+        engine.started?.book.tryNow { origins.contains($0) }
+        return ids
     }
 
     /// The index entries that match, in the order of the list or of `ids`, each once.
@@ -126,7 +135,11 @@ extension Scheduler {
         let held = entries.map { HeldDownload($0) }
         switch action {
         case .pause: try await park(held)
-        case .resume: try await enqueueTogether(held)
+        case .resume:
+            // Only the names of their hosts are known without the rows.
+            let hosts = Set(entries.map(\.host))
+            engine.started?.book.tryNow { hosts.contains($0.host) }
+            try await enqueueTogether(held)
         case .cancel: try await cancel(held)
         case .remove(let deletes, _):
             let failures = deletes ? try await deleteFiles(of: held) : [:]

@@ -50,6 +50,9 @@ extension Scheduler {
                 return live
             }
             await revive(live, input)
+            let settings = configuration.transfer
+            guard queue.correct(run, QueueConditions(of: live.request, through: settings), of: id, environment.book)
+            else { return live }
             if let refusal = refusal(of: run, input) {
                 outcome = .failed(refusal)
             } else {
@@ -197,10 +200,23 @@ extension Scheduler {
             told(live.id)
         case .backsOff(let date, let error):
             run.retryAt = date
-            live.set(state: .waiting(.retry(at: date)), after: error)
             keep(.waiting(.retry(at: date), after: error), of: live, retryAt: date)
+            live.set(state: .waiting(.retry(at: date)), after: error)
             told(live.id)
             watchNetwork()
+            reschedule()
+        case .held(let date, let error):
+            run.retryAt = date
+            keep(.state(.waiting(.slot)), of: live, retryAt: nil)
+            live.set(state: .waiting(.server(since: nil, until: date)), after: error)
+            if let site = run.site, environment.book.isHeld(site) {
+                // It waits in the queue, with the other downloads of its server, until that server may be tried.
+                run.stop(.slot)
+            } else {
+                // Another server, for example that of a redirect.
+                happened(.waiting(.server(since: nil, until: date), message: error.reason), to: live.id)
+            }
+            told(live.id)
             reschedule()
         case .named(let name, let path):
             live.set(name: name, path: path)

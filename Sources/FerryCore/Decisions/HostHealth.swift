@@ -153,10 +153,19 @@ package struct HostHealth: Hashable, Sendable {
         incidents = 0
     }
 
-    /// The user wants an attempt now, regardless of the delay that the server requested.
-    package mutating func tryNow() {
+    /// The server sends a body, so the delay that it requested concerns only the request that it refused. Returns whether
+    /// there was one.
+    package mutating func served(at now: Duration) -> Bool {
+        defer { hold = nil }
+        return hold.map { now < $0.until } ?? false
+    }
+
+    /// The user wants an attempt now, regardless of the delay that the server requested. Returns whether the state has
+    /// changed.
+    package mutating func tryNow(at now: Duration) -> Bool {
+        let wasDown = isDown
         networkChanged()
-        hold = nil
+        return served(at: now) || wasDown
     }
 }
 

@@ -145,6 +145,27 @@ package struct HostMachine: Sendable {
         origins[origin]?.began(at: now)
     }
 
+    /// The server of a download that has started is another one than was assumed. Returns whether the download may go on,
+    /// and counts it for that server; otherwise, the start does not count.
+    package mutating func corrected(_ assumed: Origin?, to origin: Origin?, at now: Duration) -> Bool {
+        // A budget belongs to the host, so it has permitted this start already.
+        if let assumed, let origin, assumed.host == origin.host {
+            let isOpen = (origins[origin]?.opening(at: now) ?? .open) == .open
+            guard isOpen else {
+                ended(assumed, at: now)
+                return false
+            }
+            origins[assumed]?.probeEnded(at: now)
+            origins[origin]?.began(at: now)
+            return true
+        }
+        if let assumed { ended(assumed, at: now) }
+        guard let origin else { return true }
+        guard opening(of: origin, at: now) == .open else { return false }
+        began(origin, at: now)
+        return true
+    }
+
     /// The run of a download has ended.
     package mutating func ended(_ origin: Origin, at now: Duration) {
         for scope in scopes(of: origin.host) {
@@ -223,9 +244,17 @@ package struct HostMachine: Sendable {
 
     // MARK: Servers
 
-    /// A response body of the origin starts, or has ended.
-    package mutating func receives(_ origin: Origin, begins: Bool) {
-        let count = receiving[origin, default: 0] + (begins ? 1 : -1)
+    /// A response body of the origin starts. Returns whether the permission to start downloads may have changed.
+    ///
+    /// It ends a delay that the origin requested, so that the order of two responses that arrive together does not matter.
+    package mutating func receives(_ origin: Origin, at now: Duration) -> Bool {
+        receiving[origin, default: 0] += 1
+        return origins[origin]?.served(at: now) ?? false
+    }
+
+    /// A response body of the origin has ended.
+    package mutating func received(_ origin: Origin) {
+        let count = receiving[origin, default: 0] - 1
         receiving[origin] = count > 0 ? count : nil
     }
 
@@ -253,12 +282,24 @@ package struct HostMachine: Sendable {
         origins[origin]?.gaveUp(at: now, settings.health) ?? false
     }
 
+    /// Whether the origin has requested a delay that has not ended.
+    package func isHeld(_ origin: Origin, at now: Duration) -> Bool {
+        origins[origin]?.held(at: now, host: origin.host) != nil
+    }
+
     package func isDown(_ origin: Origin) -> Bool { origins[origin]?.isDown ?? false }
 
     package mutating func networkChanged() { for origin in origins.keys { origins[origin]?.networkChanged() } }
 
-    /// The user wants an attempt at the server now. Budgets still apply.
-    package mutating func tryNow(_ origin: Origin) { origins[origin]?.tryNow() }
+    /// The user wants an attempt at these servers now. Budgets still apply. Returns whether the permission to start
+    /// downloads may have changed.
+    package mutating func tryNow(at now: Duration, where isMeant: (Origin) -> Bool) -> Bool {
+        var hasChanged = false
+        for origin in origins.keys.filter(isMeant) {
+            if origins[origin]?.tryNow(at: now) == true { hasChanged = true }
+        }
+        return hasChanged
+    }
 
     /// The number of remembered hosts and domains.
     var count: Int { accounts.count + origins.count }

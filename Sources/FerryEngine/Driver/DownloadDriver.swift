@@ -41,6 +41,8 @@ package final class DownloadDriver: Sendable {
         case state(DownloadState)
         /// The download waits for its next attempt.
         case backsOff(until: Date, after: DownloadError)
+        /// The download waits because a server accepts no request before this time.
+        case held(until: Date, reason: DownloadError)
         case named(name: String, path: String?)
     }
 
@@ -260,7 +262,7 @@ package final class DownloadDriver: Sendable {
     /// Reports the machine's events.
     private func announce(at now: Duration) async {
         let date = environment.clock.date()
-        let (events, received) = transfer.takeNews(at: date)
+        let (events, received, hold) = transfer.takeNews(at: date)
         // Counted here, once for many pieces.
         environment.metrics.received(received)
         for event in events {
@@ -270,6 +272,13 @@ package final class DownloadDriver: Sendable {
             let error = DownloadError(.network, event.reason ?? .words(words), recovery: .transient(retryAfter: nil))
             report(.backsOff(until: date.addingTimeInterval(delay.seconds), after: error))
             // After an interrupted connection a small file moves to disk, so that its bytes survive a killed process.
+            await spillNow()
+        }
+        if let hold {
+            transfer.backsOff()
+            let until = date.addingTimeInterval((hold.until - environment.clock.now()).seconds)
+            let error = DownloadError(.network, hold.reason, recovery: .transient(retryAfter: nil))
+            report(.held(until: until, reason: error))
             await spillNow()
         }
     }
@@ -285,19 +294,21 @@ package final class DownloadDriver: Sendable {
 extension DownloadDriver {
     /// Closes all connections and retries at once, because the network path changed. Does not count as a failed attempt.
     package func reconnect() {
-        transfer.reconnect()
         tryServersNow()
+        transfer.reconnect()
     }
 
     /// Ends a back-off and retries at once.
     package func retryNow() {
-        transfer.retryNow()
+        // First, because the request follows at once.
         tryServersNow()
+        transfer.retryNow()
     }
 
     private func tryServersNow() {
         // allow(origin): the health of a server; carries no secret.
-        for origin in Set(transfer.sources.map(\.origin)) { environment.book.tryNow(origin) }
+        let origins = Set(transfer.sources.map(\.origin))
+        environment.book.tryNow { origins.contains($0) }
         updates.notify()
     }
 

@@ -88,15 +88,26 @@ package final class HostBook: Sendable {
         if hasChanged { changed() }
     }
 
+    /// Whether the server has requested a delay that has not ended.
+    package func isHeld(_ origin: Origin) -> Bool {
+        state.withLock { $0.machine.isHeld(origin, at: clock.now()) }
+    }
+
     package func isDown(_ origin: Origin) -> Bool { state.withLock { $0.machine.isDown(origin) } }
 
     /// Reports a change of the network, after which earlier failures no longer count.
     package func networkChanged() { state.withLock { $0.machine.networkChanged() } }
 
-    /// Allows a request to a server that has requested a delay, or is down, because the user wants an attempt now.
-    package func tryNow(_ origin: Origin) {
-        state.withLock { $0.machine.tryNow(origin) }
-        changed()
+    /// Counts a download that has started for its real server, in place of the assumed one. Returns false if the real one
+    /// does not permit the start, which then does not count.
+    package func corrected(_ assumed: Origin?, to origin: Origin?) -> Bool {
+        state.withLock { $0.machine.corrected(assumed, to: origin, at: clock.now()) }
+    }
+
+    /// Allows requests to these servers although they have requested a delay, or are down, because the user wants an attempt
+    /// now.
+    package func tryNow(where isMeant: (Origin) -> Bool) {
+        if state.withLock({ $0.machine.tryNow(at: clock.now(), where: isMeant) }) { changed() }
     }
 
     // MARK: Bytes
@@ -106,13 +117,13 @@ package final class HostBook: Sendable {
         fileprivate let book: HostBook
         fileprivate let origin: Origin
 
-        func end() { book.state.withLock { $0.machine.receives(origin, begins: false) } }
+        func end() { book.state.withLock { $0.machine.received(origin) } }
     }
 
     func receive(from url: DownloadURL) -> Receiving {
         // allow(origin): the health of a host; carries no secret.
         let origin = url.origin
-        state.withLock { $0.machine.receives(origin, begins: true) }
+        if state.withLock({ $0.machine.receives(origin, at: clock.now()) }) { changed() }
         return Receiving(book: self, origin: origin)
     }
 

@@ -138,13 +138,13 @@ final class Transfer: Sendable {
         state.withLock { $0.machine.observed(processor, rateLimit: rateLimit, at: now) }
     }
 
-    /// Returns the machine's new events, and the bytes that have arrived since the last call. The next record of the journal
-    /// also gets the events.
-    func takeNews(at date: Date) -> (events: [LocalizedEvent], received: ByteCount) {
+    /// Returns the machine's new events, the bytes that have arrived since the last call, and the wait for a host that has begun
+    /// since. The next record of the journal also gets the events.
+    func takeNews(at date: Date) -> (events: [LocalizedEvent], received: ByteCount, hold: TransferMachine.Hold?) {
         state.withLock { state in
             let events = state.machine.drainEvents()
             for event in events { state.storage.append(event.kind, at: date) }
-            return (events, state.takeBytes())
+            return (events, state.takeBytes(), state.machine.takeHold())
         }
     }
 

@@ -533,13 +533,14 @@ extension FleetWorker {
         case .completed, .failed, .cancelled:
             if let key = keys[event.id], let download = downloads[key] { settle(download) }
             event.acknowledge()
-        case .retrying(_, let delay, _):
+        case .waiting(.server(_, let until?), _):
             // Its only attempt continues: the server of a redirect has requested a delay.
+            let delay = Duration.seconds(max(0, until.timeIntervalSince(event.date)))
             guard delay > Self.shortWait, let key = keys[event.id] else { return }
             guard downloads[key]?.request.maxAttempts == 0 else { return }
             held[key] = delay
             changed.notify()
-        case .added, .started, .resumed, .restarted, .waiting, .note, .paused: break
+        case .added, .started, .resumed, .retrying, .restarted, .waiting, .note, .paused: break
         }
     }
 

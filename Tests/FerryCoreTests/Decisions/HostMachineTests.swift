@@ -60,7 +60,8 @@ struct HostMachineTests {
         #expect(machine.opening(of: origin("h", port: 80), at: .seconds(1)) == .open)
         // The user's wish does.
         var wanted = machine
-        wanted.tryNow(host)
+        #expect(wanted.tryNow(at: .seconds(1)) { $0.host == "other" } == false)
+        #expect(wanted.tryNow(at: .seconds(1)) { $0 == host } == true)
         #expect(wanted.request(to: host, at: .seconds(1)) == .now)
         #expect(wanted.opening(of: host, at: .seconds(1)) == .open)
         // A response to an earlier request does not shorten it.
@@ -69,16 +70,57 @@ struct HostMachineTests {
         #expect(machine.opening(of: host, at: .seconds(30)) == .open)
     }
 
+    @Test("HostMachine: a body ends the delay that a response before it has requested, as one after it is none")
+    func served() {
+        let host = origin("h")
+        var machine = HostMachine()
+        _ = machine.answered(host, status: 503, hold: .seconds(600), at: .zero)
+        #expect(machine.isHeld(host, at: .seconds(1)))
+        #expect(machine.receives(host, at: .seconds(1)) == true)
+        #expect(!machine.isHeld(host, at: .seconds(1)))
+        #expect(machine.opening(of: host, at: .seconds(1)) == .open)
+        #expect(machine.request(to: host, at: .seconds(1)) == .now)
+        #expect(machine.receives(host, at: .seconds(1)) == false)
+        // Afterwards, a further one counts.
+        machine.received(host)
+        machine.received(host)
+        #expect(machine.answered(host, status: 429, hold: .seconds(9), at: .seconds(2)) == true)
+        #expect(machine.isHeld(host, at: .seconds(3)))
+    }
+
+    @Test("HostMachine: a start that was counted for an assumed server counts for the real one, if that one permits it")
+    func corrected() {
+        var machine = HostMachine(.init(host: HostBudget(connections: 1)))
+        let (assumed, real) = (origin("h"), origin("h", port: 80))
+        machine.began(assumed, at: .zero)
+        // The budget of the host has permitted the start already.
+        #expect(machine.corrected(assumed, to: real, at: .zero) == true)
+        #expect(machine.opening(of: real, at: .zero) == .shut(until: nil, .full(connections: 1)))
+        machine.ended(real, at: .zero)
+        _ = machine.answered(real, status: 503, hold: .seconds(30), at: .zero)
+        machine.began(assumed, at: .seconds(1))
+        #expect(machine.corrected(assumed, to: real, at: .seconds(1)) == false)
+        #expect(machine.opening(of: assumed, at: .seconds(1)) == .open, "the start does not count")
+        // Another host has a budget of its own; with mirrors, there is no server.
+        let other = origin("other")
+        machine.began(other, at: .seconds(1))
+        machine.began(assumed, at: .seconds(1))
+        #expect(machine.corrected(assumed, to: other, at: .seconds(1)) == false)
+        machine.began(assumed, at: .seconds(1))
+        #expect(machine.corrected(assumed, to: nil, at: .seconds(1)) == true)
+        #expect(machine.opening(of: assumed, at: .seconds(1)) == .open)
+    }
+
     @Test("HostMachine: Retry-After for a surplus connection does not hold an origin that serves another one")
     func surplus() {
         var machine = HostMachine()
         let host = origin("h")
-        machine.receives(host, begins: true)
-        machine.receives(host, begins: true)
-        machine.receives(host, begins: false)
+        #expect(machine.receives(host, at: .zero) == false)
+        #expect(machine.receives(host, at: .zero) == false)
+        machine.received(host)
         #expect(machine.answered(host, status: 503, hold: .seconds(600), at: .zero) == false)
         #expect(machine.request(to: host, at: .seconds(1)) == .now)
-        machine.receives(host, begins: false)
+        machine.received(host)
         #expect(machine.answered(host, status: 503, hold: .seconds(600), at: .seconds(2)) == true)
         #expect(
             machine.request(to: host, at: .seconds(3)) == .later(at: .seconds(602), .hostAsksToWait("h", status: 503)))

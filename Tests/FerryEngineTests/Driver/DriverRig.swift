@@ -143,6 +143,7 @@ final class Run: Sendable {
             case .event(let event): heard.events.append(event.kind)
             case .state(let state): heard.states.append(state)
             case .backsOff(let date, _): heard.states.append(.waiting(.retry(at: date)))
+            case .held(let date, _): heard.states.append(.waiting(.server(since: nil, until: date)))
             case .named: break
             }
         }

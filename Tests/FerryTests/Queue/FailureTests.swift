@@ -250,6 +250,31 @@ struct FailureTests {
         }
     }
 
+    @Test("Failure: resumeAll tries downloads at once that wait for their next attempt", arguments: [true, false])
+    func resumesAllRetries(isKnown: Bool) async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let resource = shop.serve(["/a", "/b"])
+            for path in ["/a", "/b"] { shop.server.always(path, .status(503, retryAfter: "3000")) }
+            var manager = shop.kept(engine: shop.engine(clock: clock))
+            let downloads = [
+                try await manager.download(shop.elsewhere("/a")), try await manager.download(try shop.single("/b")),
+            ]
+            for download in downloads {
+                await shop.reach(download) { if case .waiting(.retry) = $0 { true } else { false } }
+            }
+            if !isKnown {
+                await manager.shutdown()
+                manager = shop.kept(engine: shop.engine(clock: clock))
+            }
+            for path in ["/a", "/b"] { shop.server.always(path, .honest) }
+            let result = try await manager.perform(.resume, on: nil, session: nil)
+            #expect(result.changed == Set(downloads.map(\.id)), "\(result)")
+            try await shop.expectAll(try await manager.downloads(), are: resource)
+            await manager.shutdown()
+        }
+    }
+
     @Test("Failure: pause, cancel and shutdown are never reported as failed, in any phase")
     func neverFailed() async throws {
         try await Workshop.run { shop in

@@ -257,7 +257,7 @@ struct QueueHostTests {
             }
         }
         #expect(told <= 200_000)
-        gate.machine.withLock { $0.tryNow(origin("slow")) }
+        gate.machine.withLock { _ = $0.tryNow(at: now) { $0 == origin("slow") } }
         queue.hostsChanged()
         _ = queue.decide(at: now + .seconds(1000), hosts: gate)
         #expect(queue.hindrance(of: id("s99999")) == .slot)

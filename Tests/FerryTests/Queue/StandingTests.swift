@@ -117,6 +117,60 @@ struct StandingTests {
         }
     }
 
+    @Test("Waiting for a server: resuming a paused download behind a 503 tries the server", arguments: [true, false])
+    func resumedBehindDelay(isKnown: Bool) async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let resource = shop.serve(["/b"])
+            shop.serve(["/a"])
+            shop.server.always("/a", .status(503, retryAfter: "3000"))
+            var manager = shop.kept(engine: shop.engine(clock: clock))
+            let paused = try await manager.download(try shop.single("/b") { $0.startsPaused = true })
+            if !isKnown {
+                await manager.shutdown()
+                manager = shop.kept(engine: shop.engine(clock: clock))
+            }
+            let first = try await manager.download(try shop.single("/a"))
+            await shop.reach(first) { if case .waiting(.retry) = $0 { true } else { false } }
+            _ = try await manager.perform(.resume, on: [paused.id], session: nil)
+            try await shop.expectAll(try await manager.downloads().filter { $0.id == paused.id }, are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Waiting for a server: downloads of a list that is opened again wait in the queue, without an attempt")
+    func openedBehindDelay() async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let resource = shop.serve(["/a", "/b"])
+            let gate = Gate()
+            shop.server.always("/a", .hold(gate))
+            let closed = shop.kept { $0.maxConcurrentDownloads = 1 }
+            let ids = try await closed.download([try shop.single("/a"), try shop.single("/b")]).map(\.id)
+            await gate.arrived()
+            await closed.shutdown()
+            shop.server.always("/a", .status(503, retryAfter: "3000"))
+            let manager = shop.kept(engine: shop.engine(clock: clock)) { $0.maxConcurrentDownloads = 1 }
+            let events = manager.events
+            async let told = shop.told(events)
+            // Until its row is read, the server of the second one is assumed from the name of its host.
+            let all = try await manager.downloads()
+            #expect(all.map(\.id) == ids)
+            await shop.reach(all[1]) { if case .waiting(.server) = $0 { true } else { false } }
+            #expect(!shop.asked.contains("/b"))
+            shop.server.always("/a", .honest)
+            // The one that waits in the queue is one of those that are tried.
+            let result = try await manager.perform(.resume, on: nil, session: nil)
+            #expect(result.changed == Set(ids), "\(result)")
+            try await shop.expectAll(all, are: resource)
+            await manager.shutdown()
+            let isRetried = await told.contains { event in
+                if case .retrying = event.kind { event.id == ids[1] } else { false }
+            }
+            #expect(!isRetried, "there was no attempt")
+        }
+    }
+
     @Test("Waiting for a server: the downloads of one that refuses connections say what failed, and since when")
     func refused() async throws {
         try await Workshop.run { shop in

@@ -161,6 +161,14 @@ package struct TransferMachine: Sendable {
     /// The sources' URLs for messages; empty if their numbers suffice.
     private var sourceNames: [String]
     private var events: [LocalizedEvent] = []
+    /// A wait that has not been passed to the driver.
+    private var hold: Hold?
+
+    /// A wait for a host that accepts no request before a time.
+    package struct Hold: Sendable, Hashable {
+        package var until: Duration
+        package var reason: Reason
+    }
 
     /// Starts with the ranges that a journal claims, or with none. `finished` contains the validators of a finished
     /// file that may be current.
@@ -248,6 +256,13 @@ package struct TransferMachine: Sendable {
     package mutating func drainEvents() -> [LocalizedEvent] {
         defer { events.removeAll() }
         return events
+    }
+
+    /// Returns the wait for a host that has begun since the last call; `nil` if there is none, or if it has ended.
+    package mutating func takeHold() -> Hold? {
+        defer { hold = nil }
+        guard case .waiting = phase else { return nil }
+        return hold
     }
 
     /// Enters a phase, unless an error has to be passed to the driver first.
@@ -1303,8 +1318,7 @@ package struct TransferMachine: Sendable {
             connections.delay(until: time)
         } else {
             enter(.waiting(until: time))
-            report(
-                .retrying(attempt: max(1, retry.attempts), delay: max(.zero, time - now), reason: reason))
+            hold = Hold(until: time, reason: reason)
         }
     }
 
