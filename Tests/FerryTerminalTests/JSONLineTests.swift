@@ -97,7 +97,8 @@ import Testing
         let error = DownloadError(
             .disk, ErrorPhrase(.noFile), suggestion: ErrorPhrase(.runAgain), underlying: "u", recovery: .needsUser)
         let kinds: [DownloadEvent.Kind] = [
-            .started(name: "f", totalBytes: 5), .completed(file), .waiting(.retry(at: Self.date), message: "m"),
+            .started(name: "f", totalBytes: 5), .completed(file),
+            .waiting(.server(since: Self.date, until: Self.date), message: "m"),
         ]
         var full = kinds.map { JSONLine.line(DownloadEvent(id: Self.id, date: Self.date, kind: $0, number: 1)) }
         full.append(JSONLine.failed(error, id: Self.id, date: Self.date, command: "c"))

@@ -259,6 +259,7 @@ extension SentenceTable {
             "最多只能再启动 {0} 个线程，至少需要 {1} 个（ulimit -u，或容器的限制）",
         // Bars
         "verifying": "正在校验",
+        "{0} files": "{0} 个文件",
         "next attempt in {0}": "{0} 后重试",
         "waiting for the network": "等待网络",
         "waiting for disk space": "等待磁盘空间",

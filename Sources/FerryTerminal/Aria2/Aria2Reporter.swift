@@ -114,6 +114,12 @@ final class Aria2Reporter: RunReporting {
         }
     }
 
+    func waiting(_ wait: ServerWaits.News, date: Date) {
+        for event in wait.events(at: date) {
+            log(.notice, "GID#\(event.id.rawValue) - Waiting: \(wait.sentence)")
+        }
+    }
+
     func completed(
         _ file: FinishedDownload, event: DownloadEvent, name: String, elapsed: Duration, isOneOfFew: Bool
     ) {

@@ -56,7 +56,8 @@ package struct BarRenderer: Sendable {
             switch status.state {
             case .verifying: "verifying"
             case .paused: "paused"
-            case .waiting(.retry(let date)): "next attempt in \(ByteText.briefly(Self.delay(until: date, from: now)))"
+            case .waiting(.retry(let date)), .waiting(.server(_, let date?)):
+                "next attempt in \(ByteText.briefly(Self.delay(until: date, from: now)))"
             case .waiting(.network): "waiting for the network"
             case .waiting(.diskSpace): "waiting for disk space"
             case .waiting: "waiting"

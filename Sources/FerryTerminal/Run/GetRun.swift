@@ -286,7 +286,9 @@ package final class GetRun: Sendable {
     // MARK: Time and signals
 
     private func report() async {
-        guard let interval = reporter.interval else { return }
+        // Waits are reported without progress too.
+        let interval = reporter.interval ?? .seconds(1)
+        var waits = ServerWaits()
         // Includes files that start and end between two reports.
         var meter = SpeedMeter(startingAt: .zero)
         var received: ByteCount = 0
@@ -300,7 +302,9 @@ package final class GetRun: Sendable {
             received = max(received, now)
             var whole = ledger.withLock { $0.whole(open) }
             whole.bytesPerSecond = meter.bytesPerSecond(at: elapsed)
-            reporter.tick(open, whole: whole, elapsed: elapsed, date: Date())
+            let date = Date()
+            for wait in waits.take(open, at: date) { reporter.waiting(wait, date: date) }
+            if reporter.interval != nil { reporter.tick(open, whole: whole, elapsed: elapsed, date: date) }
         }
     }
 

@@ -16,6 +16,8 @@ package protocol RunReporting: Sendable {
     var tellsApart: Bool { get }
     /// Starts to show the progress of a file for which there is no event.
     func began(_ id: DownloadID)
+    /// Reports files that wait for their server.
+    func waiting(_ wait: ServerWaits.News, date: Date)
     /// Reports an event that does not end the file.
     func happened(_ event: DownloadEvent, name: String)
     /// Reports a completed file.
@@ -109,6 +111,13 @@ package final class Reporter: RunReporting {
         }
     }
 
+    package func waiting(_ wait: ServerWaits.News, date: Date) {
+        if style == .json {
+            for event in wait.events(at: date) { console.result(JSONLine.line(event).text + "\n") }
+        }
+        if options.detail == .verbose || style != .json && options.detail > .quiet { console.message(wait.line) }
+    }
+
     package func completed(
         _ file: FinishedDownload, event: DownloadEvent, name: String, elapsed: Duration, isOneOfFew: Bool
     ) {
@@ -152,7 +161,8 @@ package final class Reporter: RunReporting {
         case .bars(let color):
             guard mayDraw() else { return }
             let size = size()
-            let running = open.filter { !$0.state.isFinal && !$0.state.isInLine }
+            var running = open.filter { !$0.state.isFinal && !$0.state.isInLine }
+            if whole.fileCount <= PlainProgress.fewFiles { running += open.filter(\.waitsForServer) }
             // Leaves space for the ^C or ^Z that the terminal echoes: if that wrapped, it would move the cursor off
             // the last line.
             let columns = size.columns > 24 ? size.columns - 3 : size.columns
