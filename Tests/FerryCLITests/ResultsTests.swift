@@ -203,6 +203,39 @@ import Testing
         }
     }
 
+    @Test("ferry get -i: equal lines are one file, which is requested once while it is in progress, and has its name")
+    func equalLinesAtOnce() async throws {
+        try await OriginServer.with { server in
+            server.serve("/a", Self.small)
+            server.serve("/other", Self.small)
+            let place = try Workplace()
+            let (url, other) = (server.url("/a"), server.url("/other"))
+            try place.write("\(url)\n\(url)\n\(other)\n\(url)\n", to: "list")
+            let outcome = try await FerryProcess.run(["get", "-i", "list", "-d", "d"], in: place)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: place.path("d")).sorted() == ["a", "other"])
+            #expect(Set(outcome.lines) == [place.path("d/a"), place.path("d/other")] && outcome.lines.count == 2)
+            #expect(outcome.error.contains("2 of 2 files, "), "\(outcome.error)")
+        }
+    }
+
+    @Test("ferry get: files behind a 503 with Retry-After wait for its server, and a line says which, and why")
+    func behindDelay() async throws {
+        try await OriginServer.with { server in
+            for path in ["/busy", "/b", "/c"] { server.serve(path, Self.small) }
+            server.script("/busy", [.status(503, retryAfter: "3")])
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(
+                ["get", "-j", "1", "-d", "d"] + ["/busy", "/b", "/c"].map { server.url($0) }, in: place)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            let lines = outcome.error.split(separator: "\n")
+            let waiting = lines.filter {
+                $0.hasPrefix("b, c: waiting: 127.0.0.1 asked to wait (503); next attempt at ")
+            }
+            #expect(waiting.count == 1, "\(outcome.error)")
+        }
+    }
+
     @Test("ferry get --retry-from: only the failures that are asked for are requested, as they were at first")
     func retries() async throws {
         try await OriginServer.with { server in

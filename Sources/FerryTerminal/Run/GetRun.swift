@@ -30,6 +30,7 @@ package final class GetRun: Sendable {
     private let ledger = Mutex(Ledger())
     /// The files that this run has completed or found complete.
     private let recent = Mutex(RecentPaths())
+    private let repeated = Mutex(RepeatedEntries())
     private let start = ContinuousClock.now
     private let window: Mutex<SubmissionWindow>
     /// Reads lists that are still being written to; `nil` if there are none.
@@ -210,12 +211,20 @@ package final class GetRun: Sendable {
     private func submit(_ request: DownloadRequest, _ place: ListPlace?, _ columns: JSONValue?) async {
         let subject = await take(request, place, columns)
         if await isStored(request, subject) { return placeIsFree(of: request.host) }
+        await submit(RepeatedEntries.Item(request: request, place: place, subject: subject))
+    }
+
+    /// Submits an entry, unless it repeats one in progress.
+    private func submit(_ item: RepeatedEntries.Item) async {
+        let (request, place, subject) = (item.request, item.place, item.subject)
+        guard repeated.withLock({ $0.begin(item) }) else { return }
         do {
             let download = try await manager.download(submitted(request))
             var entry = Entry(request: request, download: download, startedAt: elapsed, subject: subject)
             entry.mark = mark(of: request, place)
             if !ledger.withLock({ $0.register(entry, id: download.id) }) {
                 await recordDuplicate(subject)
+                _ = repeated.withLock { $0.end(request) }
                 placeIsFree(of: request.host)
             }
         } catch {
@@ -226,8 +235,27 @@ package final class GetRun: Sendable {
                 name: url.map { Entry.shown($0, mark(of: request, place)) } ?? part ?? "")
             if case .file(let path) = request.destination { sync?.failed(error, path: path) }
             await record(error, subject, attempts: nil, date: Date())
+            // No other entry has been submitted meanwhile, so none waits.
+            _ = repeated.withLock { $0.end(request) }
             placeIsFree(of: request.host)
         }
+    }
+
+    /// Ends the entries that waited for an equal one: its end is theirs. The others are submitted now.
+    private func endRepeated(_ end: End) async {
+        let items = repeated.withLock { $0.end(end.request) }
+        for item in items where item.request == end.request {
+            switch end.outcome {
+            case .completed(let stored, let date): await recordDuplicate(item.subject, of: stored, date)
+            case .failed(let error, let date): await record(error, item.subject, attempts: nil, date: date)
+            // They are entries in progress for the next run.
+            case .shutDown: break
+            }
+            placeIsFree(of: item.request.host)
+        }
+        let others = items.filter { $0.request != end.request }
+        guard !others.isEmpty else { return }
+        await inOrder { for item in others where !isStopping { await submit(item) } }
     }
 
     /// Distinguishes a URL with a hidden query from the other URLs of the run: the line of its list, or its position among
@@ -271,8 +299,9 @@ package final class GetRun: Sendable {
     /// Does the remaining work for a file that has ended, and frees its slot.
     private func settle(_ end: End) async {
         await end.finish()
+        await endRepeated(end)
         ledger.withLock { $0.settle() }
-        placeIsFree(of: end.host)
+        placeIsFree(of: end.request.host)
         await inOrder { await handOver() }
     }
 
@@ -339,7 +368,14 @@ package final class GetRun: Sendable {
 extension GetRun {
     /// The remaining work for a file that has ended. It does not wait for the work of other files.
     private struct End: Sendable {
-        let host: String?
+        enum Outcome: Sendable {
+            case completed(ContentStore.Stored, Date)
+            case failed(DownloadError, Date)
+            case shutDown
+        }
+
+        let request: DownloadRequest
+        let outcome: Outcome
         let finish: @Sendable () async -> Void
     }
 
@@ -355,18 +391,24 @@ extension GetRun {
             let file = stored.file
             var event = event
             event.kind = .completed(file)
+            let isRepeated = isRepeated(file, entry)
             let isOneOfFew = ledger.withLock {
                 $0.close(event.id)
-                $0.countFinished(file)
+                if isRepeated { $0.countRepeated() } else { $0.countFinished(file) }
                 return $0.expectedCount <= PlainProgress.fewFiles
             }
-            return End(host: entry.host) { [self, event] in
+            return End(request: entry.request, outcome: .completed(stored, event.date)) { [self, event] in
                 await sync?.completed(file)
-                await record(stored, entry.subject, attempts: entry.attempts, date: event.date)
+                if isRepeated {
+                    await recordDuplicate(entry.subject, of: stored, event.date, attempts: entry.attempts)
+                } else {
+                    await record(stored, entry.subject, attempts: entry.attempts, date: event.date)
+                }
                 // Entries of ended files are removed, because a list may be long.
                 try? await entry.download.remove()
-                // For a set, only new files are reported.
-                if sync == nil || !file.wasAlreadyComplete || plan.output.result == .json {
+                // For a set, only new files are reported; otherwise, each file once.
+                let isNews = sync == nil ? !isRepeated : !file.wasAlreadyComplete
+                if isNews || plan.output.result == .json {
                     reporter.completed(
                         file, event: event, name: file.path.isEmpty ? entry.shownName : Paths.name(of: file.path),
                         elapsed: elapsed - entry.startedAt, isOneOfFew: isOneOfFew)
@@ -427,7 +469,9 @@ extension GetRun {
             $0.close(event.id)
             if !isShutDown { $0.countFailed(error) }
         }
-        return End(host: entry.host) { [self] in
+        return End(
+            request: entry.request, outcome: isShutDown ? .shutDown : .failed(error, event.date)
+        ) { [self] in
             guard !isShutDown else { return }
             await record(error, entry.subject, attempts: entry.attempts, date: event.date)
             let part = heldPart(of: entry)
@@ -548,16 +592,28 @@ extension GetRun {
     private func record(_ stored: ContentStore.Stored, _ subject: ResultSubject?, attempts: Int?, date: Date) async {
         guard let results, let subject else { return }
         var line = ResultLine.completed(stored.file, subject, attempts: attempts, date)
-        guard plan.contentNames == nil else {
-            line = line.naming(stored)
-            return await check(results.end(line, subject.place?.key, .completed))
-        }
+        if plan.contentNames != nil { line = line.naming(stored) }
+        await check(results.end(line, subject.place?.key, .completed))
+    }
+
+    /// Whether a file that is complete is that of an earlier entry of the run.
+    private func isRepeated(_ file: FinishedDownload, _ entry: Entry) -> Bool {
         // Under this rule, an existing file is kept only if it has the same bytes from the same URL.
-        let isRepeated =
-            subject.request.onConflict == .rename && subject.place != nil
-            && !recent.withLock { $0.insert(stored.file.path) }
-        if isRepeated { line.status = .duplicate }
-        await check(results.end(line, subject.place?.key, isRepeated ? .duplicate : .completed))
+        guard plan.contentNames == nil, entry.request.onConflict == .rename, !file.path.isEmpty else { return false }
+        // A caller that names its downloads wants to hear of each.
+        guard entry.request.id == nil else { return false }
+        return !recent.withLock { $0.insert(file.path) }
+    }
+
+    /// Records an entry whose file is that of another entry.
+    private func recordDuplicate(
+        _ subject: ResultSubject?, of stored: ContentStore.Stored, _ date: Date, attempts: Int? = nil
+    ) async {
+        guard let results, let subject else { return }
+        var line = ResultLine.completed(stored.file, subject, attempts: attempts, date)
+        if plan.contentNames != nil { line = line.naming(stored) }
+        line.status = .duplicate
+        await check(results.end(line, subject.place?.key, .duplicate))
     }
 
     private func record(_ error: DownloadError, _ subject: ResultSubject?, attempts: Int?, date: Date) async {

@@ -93,6 +93,9 @@ package struct Ledger: Sendable {
         receivedBytes = receivedBytes.adding(max(0, file.receivedBytes))
     }
 
+    /// Counts a closed file that an earlier entry of the run has counted.
+    package mutating func countRepeated() { expectedCount -= 1 }
+
     package mutating func countFailed(_ error: DownloadError) {
         failedCount += 1
         codes.insert(ExitCode.of(error))
