@@ -644,7 +644,7 @@ extension DownloadQueue.State {
         case .server(let origin, let wait):
             let since = wait.since.map { times.date(of: $0, clock) }
             let until = wait.until.map { times.date(of: $0, clock) }
-            return Standing(reason: .server(since: since, until: until), error: wait.error(of: origin.host))
+            return Standing(reason: .server(since: since, until: until), error: wait.error(of: origin))
         }
     }
 }

@@ -41,12 +41,12 @@ extension Scheduler {
     /// for servers; `nil` if its attempts are not limited.
     func refusal(of run: Run, _ input: RunInput) -> DownloadError? {
         guard let refusal = run.refusal else { return nil }
-        let host = refusal.origin.host
+        let host = refusal.origin.authority
         switch refusal.reason {
         case .absent(let wait):
             let delay = wait.until.map { max(.zero, $0 - clock.now()) } ?? Self.timeOfProbe
             return DownloadError(
-                .network, ErrorPhrase(.hostIsAbsent, host, wait.error(of: host).reason),
+                .network, ErrorPhrase(.hostIsAbsent, host, wait.error(of: refusal.origin).reason),
                 recovery: .transient(retryAfter: delay))
         case .givenUp(let cause, let attempts):
             guard input.row.request.maxAttempts ?? configuration.maxAttempts != nil else { return nil }

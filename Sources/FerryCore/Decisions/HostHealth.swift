@@ -211,11 +211,12 @@ package enum HostWait: Hashable, Sendable {
     /// The time since which the server has not responded.
     package var since: Duration? { if case .silent(_, let since, _) = self { since } else { nil } }
 
-    /// The error of the host's downloads while they wait.
-    package func error(of host: String) -> DownloadError {
+    /// The error of the server's downloads while they wait. A delay is of one server, a budget of all ports of a host.
+    package func error(of origin: Origin) -> DownloadError {
+        let host = origin.host
         let reason: Reason =
             switch self {
-            case .asked(let status, _): .phrase(.hostAsksToWait(host, status: status))
+            case .asked(let status, _): .phrase(.hostAsksToWait(origin.authority, status: status))
             case .silent(let cause, _, _): cause.reason
             case .full(let connections): Reason(.hostBudgetFull, host, "\(connections)")
             case .spaced(let delay): .phrase(.hostBudgetSpaced(host, delay))

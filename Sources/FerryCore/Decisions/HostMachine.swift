@@ -184,7 +184,7 @@ package struct HostMachine: Sendable {
     /// Returns when a request may be sent. `continues` is true after a redirect or a challenge.
     package mutating func request(to origin: Origin, continues: Bool = false, at now: Duration) -> Turn {
         var promise = Self.longestPromise
-        let held = origins[origin]?.held(at: now, host: origin.host)
+        let held = origins[origin]?.held(at: now, host: origin.authority)
         var time = held?.until ?? now
         var reason = held?.reason
         let scopes = scopes(of: origin.host)
@@ -211,7 +211,9 @@ package struct HostMachine: Sendable {
 
     /// Checks a reserved time again when it has come: a late wake-up or a response of the server may have moved it.
     package mutating func confirm(_ origin: Origin, at now: Duration) -> Turn {
-        if let held = origins[origin]?.held(at: now, host: origin.host) { return .later(at: held.until, held.reason) }
+        if let held = origins[origin]?.held(at: now, host: origin.authority) {
+            return .later(at: held.until, held.reason)
+        }
         let scopes = scopes(of: origin.host)
         var time = now
         for scope in scopes {

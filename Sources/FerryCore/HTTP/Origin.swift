@@ -25,9 +25,11 @@ public struct Origin: Sendable, Hashable {
 
 extension Origin: CustomStringConvertible {
     /// `https://host` or `http://host:port`, with brackets around IPv6 and without the default port.
-    public var description: String {
-        let url = DownloadURL(scheme: scheme, host: host, port: port, path: "/", query: nil, credentials: nil)
-        return "\(scheme.rawValue)://\(url.authority)"
+    public var description: String { "\(scheme.rawValue)://\(authority)" }
+
+    /// `host` or `host:port`, with brackets around IPv6 and without the default port.
+    package var authority: String {
+        DownloadURL(scheme: scheme, host: host, port: port, path: "/", query: nil, credentials: nil).authority
     }
 }
 

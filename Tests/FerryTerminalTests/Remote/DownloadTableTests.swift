@@ -69,14 +69,15 @@ import Testing
         let date = Date(timeIntervalSince1970: 1_700_000_000)
         let page = DownloadError(.freshLink, ErrorPhrase(.pageInstead), recovery: .needsUser)
         let busy = DownloadError(.network, "the server answered 503")
-        let asked = HostWait.asked(status: 503, until: .zero).error(of: "h")
+        let server = Origin(scheme: .http, host: "h", port: 8080)
+        let asked = HostWait.asked(status: 503, until: .zero).error(of: server)
         let cause = HostHealth.Cause(Reason(.connectionRefused, "h:1"), code: .network)
-        let silent = HostWait.silent(cause, since: .zero, until: nil).error(of: "h")
+        let silent = HostWait.silent(cause, since: .zero, until: nil).error(of: server)
         let cases: [(WaitReason, DownloadError?, String)] = [
-            (.server(since: nil, until: date), asked, "h asked to wait (503); next attempt at 2023-11-1"),
+            (.server(since: nil, until: date), asked, "h:8080 asked to wait (503); next attempt at 2023-11-1"),
             (.server(since: date, until: date), silent, "h:1: connection refused, since 2023-11-1"),
             (
-                .server(since: nil, until: nil), HostWait.spent.error(of: "h"), "the budget of h is used up"
+                .server(since: nil, until: nil), HostWait.spent.error(of: server), "the budget of h is used up"
             ),
             (.retry(at: date), nil, "next attempt at 2023-11-1"),
             (.retry(at: date), busy, "the server answered 503; next attempt at 2023-11-1"),
