@@ -41,6 +41,19 @@ import Testing
         }
     }
 
+    @Test("ferry get: a directory that is a file is exit code 2 before any request", arguments: ["file", "file/below"])
+    func notADirectory(path: String) async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            try Data().write(to: place.url.appending(path: "file"))
+            let outcome = try await FerryProcess.run(["get", "-d", path, server.url("/f.bin")], in: place)
+            #expect(outcome.code == 2, "\(outcome.error)")
+            #expect(outcome.error.contains("Not a directory"), "\(outcome.error)")
+            #expect(server.requests.isEmpty)
+        }
+    }
+
     @Test(
         "ferry get: a disk that fills up keeps the part file, and with space the next run completes (B3)",
         .enabled(if: SmallDisk.canMount, "no right to mount a disk of its own"))

@@ -166,7 +166,10 @@ enum LocalFiles {
     /// Creates the directory and its parents if missing, and checks that it is writable.
     static func prepareDirectory(_ path: String) throws(UsageError) {
         func refused(_ reason: Int32) -> UsageError {
-            UsageError("cannot write to directory \(path): \(String(cString: strerror(reason)))", code: .disk)
+            // A path that cannot be a directory is a mistake in the command, whatever the disk.
+            UsageError(
+                "cannot write to directory \(path): \(String(cString: strerror(reason)))",
+                code: reason == ENOTDIR ? .invalidRequest : .disk)
         }
         if !Paths.isAbsolute(path), WorkingDirectory.path.isEmpty {
             throw UsageError("the working directory no longer exists")
