@@ -64,7 +64,8 @@ extension DownloadManager {
         public var stallTimeout: Duration = DownloadRequest.standardStallTimeout
         /// Maximum consecutive attempts without progress; `nil` for no limit. Default 10.
         public var maxAttempts: Int? = DownloadRequest.standardMaxAttempts
-        /// The delay after which failed downloads are retried, unless the failure is permanent. Default `nil`: never.
+        /// The delay after which failed downloads are retried, unless the failure is permanent. A change applies to downloads
+        /// that have failed before too, from their ends on: at once if the delay is over. Default `nil`: never.
         public var retriesFailedAfter: Duration?
         /// Whether a download may use metered networks, unless its request sets a rule. Default true.
         public var allowsMeteredNetwork = true

@@ -117,18 +117,28 @@ package final class LiveDownload: Sendable {
         }
     }
 
-    /// Applies the end of the download.
-    func end(_ ending: Ending) {
+    /// Applies the end of the download. `retryAt`: when it is retried by itself.
+    func end(_ ending: Ending, retryAt: Date? = nil) {
         var finished: FinishedDownload?
         if case .completed(let file, _) = ending.outcome { finished = file }
-        set(state: ending.state, finished: finished, isEnd: true, endedAt: ending.date)
+        set(state: ending.state, finished: finished, isEnd: true, endedAt: ending.date, retryAt: retryAt)
+    }
+
+    /// Sets when a failed download is retried by itself; no effect in any other state.
+    func set(retryAt: Date?) {
+        let isChanged = state.withLock { state in
+            guard state.status.state.isFailed, state.status.retryAt != retryAt else { return false }
+            state.status.retryAt = retryAt
+            return true
+        }
+        if isChanged { publish() }
     }
 
     /// `isEnd`: whether the driver has ended, so that its progress is final. `endedAt`: the date of a final state; `nil` keeps
     /// the current date.
     func set(
         state new: DownloadState, after error: DownloadError? = nil, finished: FinishedDownload? = nil,
-        isEnd: Bool = false, endedAt: Date? = nil
+        isEnd: Bool = false, endedAt: Date? = nil, retryAt: Date? = nil
     ) {
         // While a driver is running, its progress is read on demand.
         let progress = isEnd ? driver?.progress() : nil
@@ -136,6 +146,7 @@ package final class LiveDownload: Sendable {
             state.status.state = new
             state.status.pauseReason = nil
             state.status.waitError = error
+            state.status.retryAt = retryAt
             state.endedAt = new.isFinal ? endedAt ?? state.endedAt : nil
             if isEnd { state.driver = nil }
             if let progress { state.status.progress = progress }

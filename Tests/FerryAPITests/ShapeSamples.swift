@@ -16,6 +16,7 @@ enum ShapeSamples {
                 id: DownloadID(rawValue: "a/b"), state: state,
                 progress: progress, name: "n", path: "/d/n"),
             session: "s", url: "http://h/n?q=1", addedAt: date)
+        if case .failed = state { download.status.retryAt = date }
         download.directory = "/d"
         download.position = 7
         download.priority = .high

@@ -39,7 +39,8 @@ package struct CatalogueRow: Sendable, Hashable {
     package var announced: PublishedFile?
     /// Consecutive attempts without progress.
     package var attempts: Int
-    /// When the next attempt may start.
+    /// When the next attempt may start; `Date.never` if the user has stopped the retries of a failed
+    /// download.
     package var retryAt: Date?
 
     package init(
@@ -83,6 +84,12 @@ package struct CatalogueRow: Sendable, Hashable {
         whole.userInfo = userInfo
         whole.priority = DownloadPriority(rawValue: key.priority)
         return whole
+    }
+
+    /// When a failed download is to be retried by itself with this setting of `retriesFailedAfter`; `nil` if it is not.
+    package func retryDate(after delay: Duration?) -> Date? {
+        guard retryAt != .never, case .failed(let error) = state else { return nil }
+        return error.retryDate(after: delay, from: endedAt ?? createdAt)
     }
 
     /// The index entry of this row.
@@ -195,4 +202,20 @@ package enum RowField: Sendable, Hashable {
     case published(PublishedFile?)
     /// The finished file has been moved; also updates name, path, announcement and unacknowledged events.
     case file(FinishedDownload, PublishedFile?)
+}
+
+extension DownloadError {
+    /// When a download that failed with this error at `end` is retried by itself; `nil` without a delay, or if a retry would
+    /// give the same result.
+    func retryDate(after delay: Duration?, from end: Date) -> Date? {
+        guard let delay, recovery != .permanent else { return nil }
+        return min(end.addingTimeInterval(delay.seconds), .lastRetry).asStored
+    }
+}
+
+extension Date {
+    /// The stored time of a retry that does not happen, because the user has stopped it. It is the last time that a catalogue
+    /// can hold.
+    package static let never = Date(timeIntervalSince1970: 1e12)
+    fileprivate static let lastRetry = Date(timeIntervalSince1970: 1e12 - 1)
 }

@@ -39,7 +39,7 @@ package struct IndexEntry: Sendable, Hashable {
     }
 
     static func wakeAt(_ kind: StateKind, notBefore: Date?, retryAt: Date?) -> Date? {
-        if kind.isFinal { return retryAt }
+        if kind.isFinal { return retryAt == .never ? nil : retryAt }
         if kind == .paused { return notBefore }
         guard let notBefore, let retryAt else { return notBefore ?? retryAt }
         return max(notBefore, retryAt)

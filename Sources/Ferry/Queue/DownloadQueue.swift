@@ -380,10 +380,10 @@ final class DownloadQueue: Sendable {
         state.withLock { state in state.machine.waitingForServers(session) }
     }
 
-    /// Whether a download waits for a time.
-    func isTimed(_ id: DownloadID) -> Bool {
+    /// The state of a download that rests; `nil` if it has a run, is being changed, or is not listed.
+    func rest(of id: DownloadID) -> QueueEntry.Rest? {
         state.withLock { state in
-            if case .resting(.waiting)? = state.machine.listed(id)?.state { true } else { false }
+            if case .resting(let rest)? = state.machine.listed(id)?.state { rest } else { nil }
         }
     }
 

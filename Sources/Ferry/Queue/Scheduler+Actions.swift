@@ -55,7 +55,7 @@ extension Scheduler {
     private func stopRetrying(_ live: LiveDownload) async throws(DownloadError) -> Bool {
         await live.lock.acquire()
         defer { live.lock.release() }
-        guard live.current.isFailed, queue.isTimed(live.id) else { return false }
+        guard live.current.isFailed, queue.isListed(live.id), queue.rest(of: live.id) != .parked else { return false }
         try await holding(live, .pause) { _ throws(DownloadError) in
             // The retry may have begun meanwhile; then it has been paused.
             if live.current.isFailed { try await park([held(live)]) }

@@ -50,7 +50,7 @@ extension Scheduler {
                 await monitor.start()
                 see(monitor.current)
             }
-            let stored = try await store.load()
+            let stored = await dateRetries(try await store.load(), in: store)
             let (ledger, entries, crashed) = await openLedger(at: place, stored, in: store)
             paused = crashed
             // If secrets are no longer stored, those of earlier runs are deleted.

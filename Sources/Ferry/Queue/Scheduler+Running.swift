@@ -330,21 +330,17 @@ extension Scheduler {
             return happened(.waiting(reason, message: error.reason), to: live.id)
         }
         keptStore?.submit([.update(live.id, [progress])])
-        let (ending, number) = await end(live.id, .failed(error))
-        if let delay = configuration.retriesFailedAfter, error.recovery != .permanent {
-            rest(live.id, .waiting(until: clock.now() + delay))
-            keptStore?.submit([
-                .update(live.id, [.attempts(0, retryAt: clock.date().addingTimeInterval(delay.seconds))])
-            ])
-        } else {
-            rest(live.id, .parked)
-        }
-        ended(live, ending, number)
+        let date = clock.date().asStored
+        let retryAt = error.retryDate(after: configuration.retriesFailedAfter, from: date)
+        let (ending, number) = await end(
+            live.id, .failed(error), at: date, with: retryAt.map { [.attempts(0, retryAt: $0)] } ?? [])
+        rest(live.id, retryAt.map { .waiting(until: moment(of: $0)) } ?? .parked)
+        ended(live, ending, number, retryAt: retryAt)
     }
 
     /// Shows and reports a stored end.
-    private func ended(_ live: LiveDownload, _ ending: Ending, _ number: Int64?) {
-        live.end(ending)
+    private func ended(_ live: LiveDownload, _ ending: Ending, _ number: Int64?, retryAt: Date? = nil) {
+        live.end(ending, retryAt: retryAt)
         log.append(event(ending.event, of: live.id, date: ending.date, number: number, session: live.session))
     }
 
@@ -398,12 +394,14 @@ extension Scheduler {
         }
     }
 
-    /// Stores the end of a download durably; returns it with the number of its event, if events are kept. An error is only
-    /// logged, because the run has ended in any case.
-    private func end(_ id: DownloadID, _ outcome: Ending.Outcome) async -> (ending: Ending, number: Int64?) {
-        let ending = Ending(outcome, at: clock.date(), isNumbered: isKept)
+    /// Stores the end of a download durably, with further fields; returns it with the number of its event, if events are kept.
+    /// An error is only logged, because the run has ended in any case.
+    private func end(
+        _ id: DownloadID, _ outcome: Ending.Outcome, at date: Date? = nil, with fields: [RowField] = []
+    ) async -> (ending: Ending, number: Int64?) {
+        let ending = Ending(outcome, at: date ?? clock.date(), isNumbered: isKept)
         do throws(DownloadError) {
-            let events = try await commit([.end(id, ending)])
+            let events = try await commit([.end(id, ending)] + (fields.isEmpty ? [] : [.update(id, fields)]))
             return (ending, events.first?.number)
         } catch {
             complain(error)

@@ -51,11 +51,13 @@ extension Scheduler {
         let paused = held.filter { $0.kind != .failed }
         let events = paused.map { event(.paused, of: $0, date: date) }
         try await commit(
-            held.map { .update($0.id, [$0.kind == .failed ? .attempts(0, retryAt: nil) : .state(.paused)]) }
+            held.map { .update($0.id, [$0.kind == .failed ? .attempts(0, retryAt: .never) : .state(.paused)]) }
                 + events.map { .record($0) })
         rest(held)
         takeBackLeases(of: held.map(\.id))
-        for one in paused { one.live?.set(state: .paused) }
+        for one in held {
+            if one.kind == .failed { one.live?.set(retryAt: nil) } else { one.live?.set(state: .paused) }
+        }
         log.append(ListChange(changed: Set(held.map(\.id))), events)
     }
 

@@ -133,6 +133,7 @@ final class Scheduler: Sendable {
         await engine.readSuffixes()
         monitor.set(configuration.networkSettings)
         await lookAtNetwork(for: [NetworkRule()])
+        if old.retriesFailedAfter != configuration.retriesFailedAfter { await renewRetries() }
         reschedule()
         showStandings()
     }
@@ -246,7 +247,8 @@ extension CatalogueRow {
         }
         return DownloadStatus(
             id: id, state: state, progress: DownloadProgress(completedBytes: completedBytes, totalBytes: totalBytes),
-            name: name, path: path, pauseReason: pauseReason, waitError: waitError)
+            name: name, path: path, pauseReason: pauseReason, waitError: waitError,
+            retryAt: state.isFailed && retryAt != .never ? retryAt : nil)
     }
 }
 

@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+    public import struct FoundationEssentials.Date
+#else
+    public import struct Foundation.Date
+#endif
+
 /// A complete snapshot of one download.
 public struct DownloadStatus: Sendable, Hashable {
     /// The download's identifier.
@@ -10,6 +16,9 @@ public struct DownloadStatus: Sendable, Hashable {
     /// what its server or the network lacks; `nil` while it waits for a slot or its start time, and in all other
     /// states.
     public var waitError: DownloadError?
+    /// When a failed download is retried by itself (`retriesFailedAfter`); a time that has passed if it only waits for its
+    /// turn. `nil` if it is not retried by itself, and in all other states.
+    public var retryAt: Date?
     /// The progress of the download.
     public var progress: DownloadProgress
     /// The name that the file has or will have; before the server has responded, the name that the URL suggests.
@@ -20,7 +29,7 @@ public struct DownloadStatus: Sendable, Hashable {
     /// Creates the status of a download, for previews and tests.
     public init(
         id: DownloadID, state: DownloadState, progress: DownloadProgress = DownloadProgress(), name: String,
-        path: String? = nil, pauseReason: PauseReason? = nil, waitError: DownloadError? = nil
+        path: String? = nil, pauseReason: PauseReason? = nil, waitError: DownloadError? = nil, retryAt: Date? = nil
     ) {
         self.id = id
         self.state = state
@@ -29,20 +38,23 @@ public struct DownloadStatus: Sendable, Hashable {
         self.path = path
         self.pauseReason = pauseReason
         self.waitError = waitError
+        self.retryAt = retryAt
     }
 
     /// The actions that are valid now.
     public var actions: Set<DownloadAction> { state.actions }
 }
 
-/// Coded as `{"id", "progress", "name", "path"?, "pauseReason"?}` with the members of ``DownloadState``, and with
-/// `error` if a waiting download has one. An unknown pause reason is ignored.
+/// Coded as `{"id", "progress", "name", "path"?, "pauseReason"?}` with the members of ``DownloadState``, with `error` if a
+/// waiting download has one, and with `retryAt` if a failed download is retried by itself. An unknown pause reason is ignored.
 extension DownloadStatus: Codable {
-    private enum CodingKeys: String, CodingKey { case id, progress, name, path, pauseReason, error }
+    private enum CodingKeys: String, CodingKey { case id, progress, name, path, pauseReason, error, retryAt }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let state = try DownloadState(from: decoder)
+        let isRetried =
+            try state.kind == .failed && container.contains(.retryAt) && !container.decodeNil(forKey: .retryAt)
         self.init(
             id: DownloadID(rawValue: try container.decode(String.self, forKey: .id)),
             state: state,
@@ -51,8 +63,8 @@ extension DownloadStatus: Codable {
             path: try container.decodeIfPresent(String.self, forKey: .path),
             pauseReason: try container.decodeIfPresent(String.self, forKey: .pauseReason)
                 .flatMap(PauseReason.init(rawValue:)),
-            waitError: state.kind == .waiting ? try container.decodeIfPresent(DownloadError.self, forKey: .error) : nil
-        )
+            waitError: state.kind == .waiting ? try container.decodeIfPresent(DownloadError.self, forKey: .error) : nil,
+            retryAt: isRetried ? try container.decodeTime(forKey: .retryAt) : nil)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -64,5 +76,6 @@ extension DownloadStatus: Codable {
         try container.encodeIfPresent(path, forKey: .path)
         try container.encodeIfPresent(pauseReason, forKey: .pauseReason)
         if state.kind == .waiting { try container.encodeIfPresent(waitError, forKey: .error) }
+        if state.kind == .failed, let retryAt { try container.encode(time: retryAt, forKey: .retryAt) }
     }
 }

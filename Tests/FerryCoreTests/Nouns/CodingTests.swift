@@ -136,6 +136,15 @@ struct CodingTests {
         try check(
             DownloadStatus(id: DownloadID(rawValue: "7"), state: .paused, progress: progress, name: "x", path: "/x"),
             #"{"id":"7","name":"x","path":"/x","progress":\#(text),"state":"paused"}"#)
+        let failed = DownloadStatus(
+            id: DownloadID(rawValue: "7"), state: .failed(DownloadError(.network, "e")), name: "x",
+            retryAt: Date(timeIntervalSince1970: 60))
+        let coded = try write(failed)
+        #expect(coded.contains(#""retryAt":60"#), "\(coded)")
+        #expect(try read(DownloadStatus.self, coded) == failed)
+        // Only a failed download has it.
+        let paused = coded.replacing(#""state":"failed""#, with: #""state":"paused""#)
+        #expect(try read(DownloadStatus.self, paused).retryAt == nil)
     }
 
     @Test("Nouns: values outside the range of JSON are written as the nearest valid ones")

@@ -507,5 +507,7 @@ struct HandingOverTests {
 }
 
 extension Scheduler {
-    fileprivate func waitsForLeases(_ id: DownloadID) -> Bool { queue.isTimed(id) }
+    fileprivate func waitsForLeases(_ id: DownloadID) -> Bool {
+        if case .waiting? = queue.rest(of: id) { true } else { false }
+    }
 }

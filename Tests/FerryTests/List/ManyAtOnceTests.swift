@@ -55,7 +55,7 @@ struct ManyAtOnceTests {
             let gate = Gate()
             let resource = shop.serve(["/a", "/b"], [.hold(gate)])
             let asked = shop.asked.count
-            let manager = shop.kept(engine: shop.engine(clock: clock))
+            let manager = shop.kept(engine: shop.engine(clock: clock)) { $0.retriesFailedAfter = .seconds(3600) }
             let store = try await #require(manager.scheduler).held { $0.isRemoval }
             // This download is due together with the retry, and behind it.
             let other = try await manager.download(

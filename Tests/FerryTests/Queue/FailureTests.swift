@@ -176,6 +176,129 @@ struct FailureTests {
         }
     }
 
+    @Test(
+        "Failure: retriesFailedAfter applies to a download that failed before it was set, from its end on",
+        arguments: [true, false])
+    func retriesEarlierFailure(isOver: Bool) async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let resource = shop.serve(["/a"])
+            shop.server.always("/a", .status(503))
+            let manager = shop.kept(engine: shop.engine(clock: clock)) {
+                $0.maxAttempts = 1
+                $0.stallTimeout = .seconds(9000)
+            }
+            let download = try await manager.download(try shop.single("/a"))
+            #expect(await shop.code { _ = try await download.finished() } == .refused)
+            #expect(download.status.retryAt == nil)
+            shop.server.always("/a", .honest)
+            if isOver { clock.jump(.seconds(700)) }
+            await manager.configure { $0.retriesFailedAfter = .seconds(600) }
+            if !isOver {
+                let left = try #require(download.status.retryAt).timeIntervalSince(clock.date())
+                #expect(left > 300 && left <= 600)
+                clock.jump(.seconds(601))
+            }
+            await shop.reach(download) { if case .completed = $0 { true } else { false } }
+            try await shop.expectAll([download], are: resource)
+            #expect(download.status.retryAt == nil)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Failure: a failed download is not retried once the setting is removed, nor after a permanent error")
+    func retriesNoMore() async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let resource = shop.serve(["/a", "/b", "/gone"])
+            shop.server.always("/a", .status(503))
+            shop.server.always("/gone", .status(404))
+            let manager = shop.kept(engine: shop.engine(clock: clock)) {
+                $0.maxAttempts = 1
+                $0.stallTimeout = .seconds(9000)
+            }
+            let gone = try await manager.download(try shop.elsewhere("/gone"))
+            #expect(await shop.code { _ = try await gone.finished() } == .refused)
+            let download = try await manager.download(try shop.single("/a"))
+            #expect(await shop.code { _ = try await download.finished() } == .refused)
+            await manager.configure { $0.retriesFailedAfter = .seconds(600) }
+            #expect(download.status.retryAt != nil && gone.status.retryAt == nil)
+            await manager.configure { $0.retriesFailedAfter = nil }
+            #expect(download.status.retryAt == nil)
+            clock.jump(.seconds(601))
+            let other = try await manager.download(try shop.single("/b"))
+            try await shop.expectAll([other], are: resource)
+            #expect(shop.asked == ["/gone", "/a", "/b"])
+            #expect([download, gone].allSatisfy { $0.status.state.isFailed })
+            await manager.shutdown()
+        }
+    }
+
+    @Test(
+        "Failure: after a relaunch failed downloads are retried by the new setting, unless a pause of all stopped that",
+        arguments: [true, false])
+    func retriesAfterRelaunch(isStopped: Bool) async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let resource = shop.serve(["/a"])
+            shop.server.always("/a", .status(503))
+            func manager(_ delay: Duration?) -> DownloadManager {
+                shop.kept(engine: shop.engine(clock: clock)) {
+                    $0.maxAttempts = 1
+                    $0.stallTimeout = .seconds(9000)
+                    $0.retriesFailedAfter = delay
+                }
+            }
+            let first = manager(isStopped ? .seconds(600) : nil)
+            let failed = try await first.download(try shop.single("/a"))
+            #expect(await shop.code { _ = try await failed.finished() } == .refused)
+            #expect((failed.status.retryAt != nil) == isStopped)
+            if isStopped { try await first.pauseAll() }
+            #expect(failed.status.retryAt == nil)
+            await first.shutdown()
+            shop.server.always("/a", .honest)
+            clock.jump(.seconds(700))
+            let second = manager(.seconds(600))
+            let download = try #require(try await second.downloads().first)
+            if isStopped {
+                await second.configure { $0.retriesFailedAfter = .seconds(60) }
+                #expect(download.status.state.isFailed && download.status.retryAt == nil)
+                try await download.resume()
+            }
+            await shop.reach(download) { if case .completed = $0 { true } else { false } }
+            try await shop.expectAll([download], are: resource)
+            await second.shutdown()
+        }
+    }
+
+    @Test("Failure: a pause of all also stops a retry that is due and waits for a slot")
+    func pausesDueRetry() async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let gate = Gate()
+            shop.serve(["/a", "/b"])
+            shop.server.always("/a", .status(503))
+            shop.server.script("/b", [.hold(gate)])
+            let manager = shop.kept(engine: shop.engine(clock: clock)) {
+                $0.maxConcurrentDownloads = 1
+                $0.maxAttempts = 1
+                $0.stallTimeout = .seconds(9000)
+                $0.retriesFailedAfter = .seconds(600)
+            }
+            let download = try await manager.download(try shop.single("/a"))
+            #expect(await shop.code { _ = try await download.finished() } == .refused)
+            let other = try await manager.download(try shop.elsewhere("/b"))
+            await gate.arrived()
+            clock.jump(.seconds(601))
+            try await manager.pauseAll()
+            #expect(other.status.state == .paused)
+            #expect(download.status.state.isFailed && download.status.retryAt == nil)
+            gate.open()
+            await manager.shutdown()
+            #expect(shop.asked == ["/a", "/b"])
+        }
+    }
+
     @Test("Failure: resume of a failed download starts it at once instead of at the retry date")
     func resumesFailed() async throws {
         try await Workshop.run { shop in

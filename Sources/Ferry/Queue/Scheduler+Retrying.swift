@@ -1,0 +1,70 @@
+import FerryCore
+import FerryEngine
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
+
+/// Failed downloads that are retried by themselves (`retriesFailedAfter`). The setting applies to all failed downloads, also to
+/// those that failed before it was set, from their ends on; not to those whose retries the user has stopped.
+extension Scheduler {
+    /// Dates the retries of the stored downloads by the current setting, which may have changed since they failed. Returns the
+    /// updated entries.
+    func dateRetries(_ entries: [IndexEntry], in store: any DownloadStore) async -> [IndexEntry] {
+        let delay = configuration.parksListed ? nil : configuration.retriesFailedAfter
+        var dates: [DownloadID: Date?] = [:]
+        // Without the setting, only downloads that have a retry lose it.
+        let failed = entries.filter { $0.kind == .failed && (delay != nil || $0.wakeAt != nil) }.map(\.id)
+        for some in failed.chunks() {
+            guard let rows = try? await store.rows(some) else { continue }
+            for row in rows where row.retryAt != .never {
+                let date = row.retryDate(after: delay)
+                if date != row.retryAt { dates[row.id] = .some(date) }
+            }
+        }
+        guard !dates.isEmpty else { return entries }
+        store.submit(dates.map { .update($0, [.attempts(0, retryAt: $1)]) })
+        return entries.map { entry in
+            guard let date = dates[entry.id] else { return entry }
+            var entry = entry
+            entry.wakeAt = date
+            return entry
+        }
+    }
+
+    /// Applies a changed setting to the failed downloads of an open list.
+    func renewRetries() async {
+        // An opening that began before the change may have read the old setting.
+        await openLock.acquire()
+        openLock.release()
+        guard queue.isOpen, let store else { return }
+        do throws(DownloadError) {
+            for some in try await store.identifiers(RowFilter(kinds: [.failed])).chunks() {
+                let lives = try await lives(in: store) { () async throws(DownloadError) in try await store.rows(some) }
+                _ = await lives.concurrently { live in await self.renewRetry(of: live, in: store) }
+                log.append(ListChange(changed: Set(lives.map(\.id))))
+            }
+        } catch { complain(error) }
+    }
+
+    private func renewRetry(of live: LiveDownload, in store: any DownloadStore) async {
+        await live.lock.acquire()
+        defer { live.lock.release() }
+        guard live.current.isFailed, !live.isClosed, queue.holdIdle(live.id) else { return }
+        defer { queue.endChange([live.id]) }
+        guard let row = try? await store.row(live.id), row.retryAt != .never, live.current.isFailed else { return }
+        let date = row.retryDate(after: configuration.retriesFailedAfter)
+        store.submit([.update(live.id, [.attempts(0, retryAt: date)])])
+        rest(live.id, date.map { rest(until: $0) } ?? .parked)
+        live.set(retryAt: date)
+    }
+}
+
+extension [DownloadID] {
+    /// Parts that are read from the store at a time.
+    fileprivate func chunks(of count: Int = 1000) -> [[DownloadID]] {
+        stride(from: 0, to: self.count, by: count).map { Array(self[$0..<Swift.min(self.count, $0 + count)]) }
+    }
+}
