@@ -477,6 +477,14 @@ class Details(PageTest):
         self.browser.press(f"{PANEL} .need [type=submit]")
         self.browser.until_state(identifier, "completed")
 
+    def test_what_would_fail_again_is_not_to_be_tried_again_later(self):
+        identifier = self.daemon.add(self.origin.file("10K", "strict.bin", "close"), strict=True)
+        self.browser.until_state(identifier, "failed")
+        self.open(identifier)
+        reason = self.browser.one(f"{PANEL} .detail-reason").text
+        self.assertIn("Give the checksum of the file", reason)
+        self.assertNotIn("later", reason)
+
     def test_closing_asks_before_it_discards_what_was_changed(self):
         identifier = self.daemon.add(self.origin.file("10K", "edited.bin"), startsPaused=True)
         self.open(identifier)

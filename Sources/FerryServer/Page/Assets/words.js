@@ -100,13 +100,14 @@ export function errorText(error) {
   return said(error.messages, error.message ?? '');
 }
 
-/// What to do about it; where the daemon says nothing, what helps with errors of its kind.
+/// What to do about it; where the daemon says nothing, what helps with errors of its kind: to try again, if that may help.
 export function suggestionText(error) {
   if (!error) return '';
   const given = said(error.suggestions, error.suggestion ?? '');
   const [phrase, status] = error.phrase ?? [];
-  const key = [`advice.${phrase === 'serverAnswered' ? status : phrase}`, `advice.${error.code}`, 'advice'].find(has);
-  return given || t(key);
+  const again = error.recovery?.kind === 'transient' && error.code !== 'network' ? 'advice' : '';
+  const key = [`advice.${phrase === 'serverAnswered' ? status : phrase}`, again, `advice.${error.code}`].find(has);
+  return given || (key ? t(key) : '');
 }
 
 /// What the details say below the bar.
