@@ -66,6 +66,36 @@ import Testing
         }
     }
 
+    @Test(
+        "ferry set retry-failed=: an earlier failure is retried, and list and show say when; a 404 has a command instead"
+    )
+    func retried() async throws {
+        try await RemoteHome.run { home in
+            home.server.serve("/a.bin", Self.resource)
+            home.server.always("/a.bin", .status(503))
+            try await home.run("add", "--retries", "0", home.server.url("/a.bin"))
+            #expect(try await home.ferry("watch", "a.bin").code != 0)
+            #expect(try await home.run("list").text.contains("; to try it again: ferry resume "))
+            try await home.run("set", "retry-failed=1h")
+            let failed = try #require(try await home.objects("list").first)
+            #expect(failed["state"] as? String == "failed" && failed["retryAt"] is String, "\(failed)")
+            for text in [try await home.run("list").text, try await home.run("show", "a.bin").text] {
+                #expect(text.contains("; next attempt at ") && !text.contains("ferry resume"), "\(text)")
+            }
+            home.server.always("/a.bin", .honest)
+            try await Task.sleep(for: .seconds(1))
+            try await home.run("set", "retry-failed=1s")
+            while try await home.objects("list").first?["state"] as? String != "completed" {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            try await home.run("add", home.server.url("/gone"))
+            #expect(try await home.ferry("watch", "gone").code == 4)
+            let gone = try #require(try await home.objects("show", "gone").first)
+            #expect(gone["retryAt"] == nil)
+            #expect(try await home.run("list").text.contains("answered 404; go on with: ferry set "))
+        }
+    }
+
     @Test("ferry set dir=: a directory that is not writable is refused, and the setting stays")
     func unwritable() async throws {
         try await RemoteHome.run { home in

@@ -95,7 +95,7 @@ package enum DownloadFacts {
         let state = DownloadTable.state(download)
         let text: Reason =
             switch download.status.state {
-            case .failed(let error): "failed: \(failure(error, of: download))"
+            case .failed(let error): "failed: \(DownloadTable.failure(error, of: download, isBrief: false))"
             case .completed(let proof): "completed, proof: \(proof.rawValue)"
             case .paused: download.status.pauseReason.map { "paused: \($0.phrase)" } ?? .words(state)
             case .waiting:
@@ -104,12 +104,6 @@ package enum DownloadFacts {
             default: .words(state)
             }
         return text.local
-    }
-
-    /// Returns the error, with the daemon's command that fixes it in place of an option of `ferry get`.
-    private static func failure(_ error: DownloadError, of download: ListedDownload) -> String {
-        guard let remedy = DownloadTable.remedy(download) else { return ErrorText.line(error, name: "") }
-        return ErrorText.line(error, name: "", isBrief: true) + ErrorText.separator + remedy.shown
     }
 
     /// Returns what must end before a download that waits for a slot can start.

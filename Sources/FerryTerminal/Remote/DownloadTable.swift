@@ -83,10 +83,20 @@ package struct DownloadTable: Sendable {
 
     /// Returns why the download has failed, or why it waits and what continues it; `nil` if the state needs no reason.
     static func reason(_ download: ListedDownload) -> String? {
-        if case .failed(let error) = download.status.state { return ErrorText.line(error, name: "", isBrief: true) }
+        if case .failed(let error) = download.status.state { return failure(error, of: download) }
         let sentence = download.status.waitSentence { LocalTime.text($0) } ?? wait(download)
         let parts = [sentence, remedy(download)].compactMap { $0?.shown }
         return parts.isEmpty ? nil : parts.joined(separator: ErrorText.separator)
+    }
+
+    /// Returns the error of a failed download, when it is retried by itself, and what the user can do.
+    ///
+    /// - Parameter isBrief: Whether to omit a suggestion that is not a command of the daemon.
+    static func failure(_ error: DownloadError, of download: ListedDownload, isBrief: Bool = true) -> String {
+        let remedy = remedy(download)
+        let line = ErrorText.line(error, name: "", isBrief: isBrief || remedy != nil)
+        let next = download.status.retryAt.map { Reason("next attempt at \(LocalTime.text($0))") }
+        return ([line] + [next, remedy].compactMap { $0?.shown }).joined(separator: ErrorText.separator)
     }
 
     /// Returns what a download that has a slot but fetches nothing waits for; `nil` for other downloads.
@@ -111,6 +121,15 @@ package struct DownloadTable: Sendable {
             "wait for the other program, then: \(command("resume", download))"
         case .failed(let error) where error.suggestionPhrase?.key == .giveLinkOfBegun:
             "go on with a link of that file: \(setting(download, "url=NEWURL")), then \(command("resume", download))"
+        case .failed(let error) where error.code == .refused && error.answeredStatus == "403":
+            "a login or another link may help: \(setting(download, "--user USER")), \(setting(download, "load-cookies=FILE")), \(setting(download, "url=NEWURL")); then \(command("resume", download))"
+        case .failed(let error) where error.code == .refused && ["404", "410"].contains(error.answeredStatus):
+            "go on with: \(setting(download, "url=NEWURL")), then \(command("resume", download))"
+        case .failed(let error)
+        where error.code == .tooLarge && [.fileTooLarge, .fileLargerThan].contains(error.phrase?.key):
+            "to allow it: \(setting(download, "max-size=SIZE")), then \(command("resume", download))"
+        case .failed(let error) where error.isOnlyForAnotherRun && download.status.retryAt == nil:
+            "to try it again: \(command("resume", download))"
         case .waiting(.diskSpace) where download.status.waitError?.suggestionPhrase?.key == .minFree:
             "to keep nothing free: \(setting(download, "min-free=0"))"
         case .waiting(.credentials) where download.status.waitError?.phrase?.key == .asksForField:
@@ -220,6 +239,18 @@ package struct ShortIdentifiers: Sendable, Hashable {
 }
 
 extension DownloadError {
+    /// The status of the response that refused the file; `nil` for other errors.
+    fileprivate var answeredStatus: String? {
+        guard let phrase, phrase.key == .serverAnswered else { return nil }
+        return phrase.arguments.first?.text(in: .english)
+    }
+
+    /// Whether another attempt may succeed, and nothing else can be done.
+    fileprivate var isOnlyForAnotherRun: Bool {
+        guard case .transient = recovery else { return false }
+        return suggestion == nil || suggestionPhrase?.key == .runAgain
+    }
+
     /// Whether the server sent something other than the file that could be mistaken for it.
     fileprivate var isOtherDocument: Bool { [.documentInstead, .unprovenInstead].contains(phrase?.key) }
 }

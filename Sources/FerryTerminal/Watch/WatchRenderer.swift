@@ -56,11 +56,11 @@ package struct WatchRenderer: Sendable {
     /// with what the user can do, because the end of a long sentence is cut off.
     private func reason(_ one: ListedDownload, now: Date) -> String? {
         switch one.status.state {
-        case .failed(let error): return PrintableText.escape(error.message(in: .current))
+        case .failed(let error):
+            let cause = Reason.words(error.message(in: .current))
+            return one.status.retryAt.map { next($0, after: cause, now: now) } ?? cause.shown
         case .waiting(.retry(let date)), .waiting(.server(_, until: let date?)):
-            guard let cause = one.status.waitError?.reason else { return nil }
-            let next: Reason = "next attempt in \(ByteText.briefly(BarRenderer.delay(until: date, from: now)))"
-            return ("\(next): \(cause)" as Reason).shown
+            return (one.status.waitError?.reason).map { next(date, after: $0, now: now) }
         case .waiting(.server): return one.status.waitError?.reason.shown
         case .waiting(.freshLink), .waiting(.credentials):
             let parts = [DownloadTable.remedy(one), one.status.waitError?.reason].compactMap { $0?.shown }
@@ -69,6 +69,11 @@ package struct WatchRenderer: Sendable {
         case .downloading: return DownloadTable.wait(one)?.shown
         default: return nil
         }
+    }
+
+    private func next(_ date: Date, after cause: Reason, now: Date) -> String {
+        let next: Reason = "next attempt in \(ByteText.briefly(BarRenderer.delay(until: date, from: now)))"
+        return ("\(next): \(cause)" as Reason).shown
     }
 
     /// Returns the counts and figures. Omits whole ones until the rest fits.

@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test("DownloadTable: the reason of a failure is one line, without what can be done and with shortened digests")
+    @Test("DownloadTable: the reason of a failure is one line, with the daemon's command and with shortened digests")
     func brief() {
         let digest = String(repeating: "0123456789abcdef", count: 4)
         let error = DownloadError(
@@ -126,7 +126,9 @@ import Testing
             suggestion: ErrorPhrase(.keptMarked, "a.part"), recovery: .needsUser)
         let failed = ListedDownload.sample("0123456789abcdef", .failed(error), name: "a.iso")
         let table = DownloadTable(width: nil).lines([failed], identifiers: .whole)
-        #expect(table[2] == "  checksum mismatch: expected sha-256=01234567…, got sha-256=01234567…")
+        let remedy =
+            "to take it as it is: ferry set 0123456789abcdef checksum=none, then ferry resume 0123456789abcdef"
+        #expect(table[2] == "  checksum mismatch: expected sha-256=01234567…, got sha-256=01234567…; " + remedy)
         // There the daemon's command stands in the place of an option of `ferry get`.
         let facts = DownloadFacts.lines(DownloadDetail(failed), events: []).joined(separator: "\n")
         #expect(facts.contains("ferry set 0123456789abcdef checksum=none, then ferry resume 0123456789abcdef"))
@@ -145,6 +147,57 @@ import Testing
         let facts = DownloadFacts.lines(DownloadDetail(failed), events: []).joined(separator: "\n")
         #expect(
             facts.contains("ferry set 0123456789abcdef \(setting), then ferry resume 0123456789abcdef"), "\(facts)")
+    }
+
+    @Test(
+        "DownloadTable and DownloadFacts: a failed download has the command that may help",
+        arguments: [
+            (
+                DownloadError(.refused, ErrorPhrase(.serverAnswered, "404")),
+                "the server answered 404; go on with: ferry set a url=NEWURL, then ferry resume a"
+            ),
+            (
+                DownloadError(.refused, ErrorPhrase(.serverAnswered, "410")),
+                "the server answered 410; go on with: ferry set a url=NEWURL, then ferry resume a"
+            ),
+            (
+                DownloadError(.refused, ErrorPhrase(.serverAnswered, "403")),
+                "the server answered 403; a login or another link may help: ferry set a --user USER, "
+                    + "ferry set a load-cookies=FILE, ferry set a url=NEWURL; then ferry resume a"
+            ),
+            (
+                DownloadError(.tooLarge, ErrorPhrase(.fileTooLarge, "9", "5")),
+                "the file has 9 bytes, more than the 5 allowed; to allow it: ferry set a max-size=SIZE, then ferry resume a"
+            ),
+            (
+                DownloadError(
+                    .network, ErrorPhrase(.gaveUp, "5", "it broke"), suggestion: ErrorPhrase(.runAgain),
+                    recovery: .transient(retryAfter: nil)),
+                "gave up after 5 attempts: it broke; to try it again: ferry resume a"
+            ),
+            (DownloadError(.refused, ErrorPhrase(.serverAnswered, "418")), "the server answered 418"),
+        ])
+    func failures(error: DownloadError, line: String) {
+        let failed = ListedDownload.sample("a", .failed(error))
+        #expect(DownloadTable(width: nil).lines([failed], identifiers: .whole)[2] == "  " + line)
+        #expect(DownloadFacts.lines(DownloadDetail(failed), events: []).contains("state:       failed: " + line))
+    }
+
+    @Test("DownloadTable, DownloadFacts and WatchRenderer: a failed download that is retried by itself says when")
+    func retried() {
+        let error = DownloadError(
+            .network, ErrorPhrase(.gaveUpOnce, "it broke"), suggestion: ErrorPhrase(.runAgain),
+            recovery: .transient(retryAfter: nil))
+        var failed = ListedDownload.sample("a", .failed(error))
+        failed.status.retryAt = Date(timeIntervalSince1970: 1_700_000_000)
+        let sentence = "\(error.message); next attempt at 2023-11-1"
+        let table = DownloadTable(width: nil).lines([failed], identifiers: .whole)
+        #expect(table[2].hasPrefix("  " + sentence) && !table[2].contains("ferry resume"), "\(table)")
+        let facts = DownloadFacts.lines(DownloadDetail(failed), events: [])
+        #expect(
+            facts.contains {
+                $0.hasPrefix("state:       failed: \(error.message)") && $0.contains("next attempt at 2023-11-1")
+            })
     }
 
     @Test("DownloadFacts: a download whose file is in use is to be resumed when the other program has ended")

@@ -291,6 +291,10 @@ import Testing
         #expect(lines[2].hasSuffix("  127.0.0.1:1: connection refused"), "\(lines[2])")
         #expect(lines[3].contains("  checksum mismatch: expected sha-256="), "\(lines[3])")
         #expect(lines.allSatisfy { DisplayWidth.columns(of: $0) < 80 })
+        waiting[3].status.retryAt = next
+        let retried = WatchRenderer(width: 80, height: 24, usesColor: false).lines(
+            Self.board(waiting), now: Date(timeIntervalSince1970: 0), hasKeys: true)
+        #expect(retried[3].contains("  next attempt in 55s: checksum mismatch"), "\(retried[3])")
     }
 
     @Test("WatchRenderer: a search is shown from its first key on, and its end too")
