@@ -95,7 +95,7 @@ package struct DownloadTable: Sendable {
     static func failure(_ error: DownloadError, of download: ListedDownload, isBrief: Bool = true) -> String {
         let remedy = remedy(download)
         let line = ErrorText.line(error, name: "", isBrief: isBrief || remedy != nil)
-        let next = download.status.retryAt.map { Reason("next attempt at \(LocalTime.text($0))") }
+        let next = download.status.retryAt.map { "next attempt at \(LocalTime.text($0))" as Reason }
         return ([line] + [next, remedy].compactMap { $0?.shown }).joined(separator: ErrorText.separator)
     }
 
