@@ -18,7 +18,7 @@ public struct DownloadPlan: Sendable, Hashable, Codable {
     public var redactedURL: String
     /// The URLs that redirects led to, their queries shown as `?…`; the last one is ``redactedURL``.
     public var redactedRedirects: [String]
-    /// The path of an existing file with that name; `nil` if there is none, or if a part file would be resumed.
+    /// The path of an existing file with the wanted name; `nil` if there is none.
     public var existingPath: String?
     /// Whether that file is as large as the server's. It would then be compared, and kept if its content is the same.
     public var mayBeComplete: Bool
@@ -37,7 +37,7 @@ public struct DownloadPlan: Sendable, Hashable, Codable {
     public var resumability: Resumability
     /// The reason for ``resumability``, one sentence.
     public var reason: String
-    /// Bytes of partial content from an earlier run; `nil` when there was none.
+    /// The usable bytes of partial content from an earlier run; `nil` if there are none.
     public var heldBytes: ByteCount?
     /// The maximum number of simultaneous connections.
     public var maxConnections: Int

@@ -10,7 +10,7 @@ extension DownloadDriver {
     func existingFiles() -> ExistingFiles {
         ExistingFiles(
             own, source: transfer.sources[0], needsDigest: transfer.digest.requested != nil || target.isDistrusted,
-            isRestart: target.backup.ownPaths != nil)
+            isRestart: target.backup.ownPaths != nil && target.earlier == nil)
     }
 
     /// Handles a 304 response: the finished file or the known object is unchanged.

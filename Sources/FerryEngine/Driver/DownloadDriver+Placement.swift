@@ -78,7 +78,9 @@ extension DownloadDriver {
         }
         takeBackAside(name, in: directory, disk)
         let existing = existingFiles()
-        let known = [target.earlier?.path ?? path] + own.copies(of: path, from: transfer.sources[0], disk)
+        // The file with the original name may be complete, although the part file of an earlier run has a numbered one.
+        let wanted = target.backup.ownPaths == nil ? path : target.earlier?.path ?? path
+        let known = [target.earlier?.path ?? path] + own.copies(of: wanted, from: transfer.sources[0], disk)
         let finalURL = transfer.facts.finalURL
         for path in known {
             if let found = existing.finished(at: path, as: representation, finalURL: finalURL, disk) {
@@ -89,7 +91,7 @@ extension DownloadDriver {
             return .compare(candidate)
         }
         if let there = try decided(by: path, disk) { return .finished(there) }
-        target.chose(name, at: path)
+        target.chose(name, at: wanted)
         try await lookUpChecksum(for: names(of: representation, url: url))
         try checkSpace(in: directory, for: total, disk)
         report(.named(name: request.shownName(name), path: path.string))
@@ -343,6 +345,18 @@ extension DownloadDriver {
         // A small file that was published from memory needs no file thread.
         let sinks = open.compactMap { place -> (any Sink)? in if case .memory = place { nil } else { place.sink } }
         if !sinks.isEmpty { await files.run { disk in for sink in sinks { sink.close(disk) } } }
+    }
+
+    /// Restores the backup that this run made if no new file replaces it, because an existing file is the result.
+    func putBack() async {
+        guard let own = target.backup.ownPaths else { return }
+        await files.run { [self] disk in
+            let backup = BackupPair(own, fileSystem: disk.fileSystem, syncs: request.syncsToDisk)
+            guard (try? backup.restore()) == true,
+                let record = try? Journal.read(at: own.journal, fileSystem: disk.fileSystem)
+            else { return }
+            environment.knownJournals(in: own.directory)?.add(own.journal, record)
+        }
     }
 
     /// Removes the backup that this download's file replaces.

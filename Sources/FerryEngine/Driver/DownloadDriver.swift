@@ -125,7 +125,11 @@ package final class DownloadDriver: Sendable {
             let existing = try await begin()
             let end: Outcome = if let existing { .completed(existing) } else { try await fetch() }
             if case .completed(let file) = end {
-                if !file.wasAlreadyComplete { environment.metrics.completed(in: environment.clock.now() - start) }
+                if file.wasAlreadyComplete {
+                    await putBack()
+                } else {
+                    environment.metrics.completed(in: environment.clock.now() - start)
+                }
                 outcome = .completed(await recordExisting(file))
             } else {
                 outcome = end

@@ -122,39 +122,68 @@ package struct DownloadPlanner: Sendable {
         return plan
     }
 
-    /// Adds the local facts to the plan: the free space, and the bytes of an earlier run, which may belong to a file that the
-    /// server has replaced since.
+    /// Adds the local facts to the plan: the free space, an existing file, and the bytes of an earlier run, which may belong to a
+    /// file that the server has replaced since.
     private func look(
         for source: DownloadURL, _ plan: DownloadPlan, _ identity: FileIdentity, _ disk: Disk
     ) -> DownloadPlan {
-        var plan = plan
+        var (plan, request) = (plan, request)
+        if let resolved = try? request.destination.resolved() { request.destination = resolved }
         var directory: FilePath
-        var journal: FilePath?
-        let destination = (try? request.destination.resolved()) ?? request.destination
-        switch destination {
+        var name = SafeName.make(nil, url: source, finalURL: nil)
+        switch request.destination {
         case .stream: return plan
-        case .directory(let path, _):
-            directory = FilePath(path).lexicallyNormalized()
-            if let index = try? environment.journals(in: directory, disk) {
-                let (name, records) = (SafeName.make(nil, url: source, finalURL: nil), index.records)
-                journal = index.paths(forURL: source.text).first {
-                    records[$0]?.requestedName.map { $0.hasSameBytes(as: name) } != false
-                }
-            }
+        case .directory(let path, _): directory = FilePath(ofRequest: path)
         case .file(let path), .part(let path):
-            directory = FilePath(path).lexicallyNormalized().removingLastComponent()
-            journal = DownloadPaths(of: FilePath(path).lexicallyNormalized())?.journal
-            if case .file = destination { plan.name = FilePath(path).lastComponent?.string ?? plan.name }
+            let path = FilePath(ofRequest: path)
+            directory = path.removingLastComponent()
+            if case .file = request.destination, let last = path.lastComponent?.string {
+                (plan.name, name) = (last, last)
+            }
         }
-        if journal == nil { lookForName(in: directory, &plan, disk) }
-        if let journal {
-            let found = try? PartFiles.find(at: journal.string, fileSystem: disk.fileSystem)
-            plan.heldBytes = found?.claimedBytes
-            if let record = found?.record, record.names(source) { compare(record, identity, &plan) }
+        let own = OwnFiles(id: DownloadID(rawValue: ""), request: request, context: RunContext())
+        let search = JournalSearch(own, environment, name: name) { _ in }
+        let found = try? search.find(disk)
+        switch found {
+        case .named(let paths): lookAtPart(paths, nil, source, identity, &plan, own, disk)
+        case .begun(let paths): lookAtPart(paths, name, source, identity, &plan, own, disk)
+        case .nothing: lookForName(in: directory, &plan, disk)
+        case .half, .stream, nil: break
         }
         while (try? disk.fileSystem.statusIfPresent(directory)) == nil, directory.removeLastComponent() {}
         plan.freeBytes = try? disk.fileSystem.space(at: directory).freeBytes
         return plan
+    }
+
+    /// Adds the part file of an earlier run, or the finished file that would be used instead.
+    ///
+    /// - Parameter wanted: The expected name of the file; `nil` if the request names the part file.
+    private func lookAtPart(
+        _ paths: DownloadPaths, _ wanted: String?, _ source: DownloadURL, _ identity: FileIdentity,
+        _ plan: inout DownloadPlan, _ own: OwnFiles, _ disk: Disk
+    ) {
+        guard let record = try? PartFiles.find(at: paths.journal.string, fileSystem: disk.fileSystem).record,
+            let part = try? disk.fileSystem.statusIfPresent(paths.part)
+        else { return }
+        let digest = ExpectedDigest(own.request, record, isSameDownload: false)
+        let facts = PartClaims.Facts(device: part.device, inode: part.inode, created: nil, length: part.length)
+        let claims = PartClaims(
+            record, of: facts, bootID: disk.fileSystem.bootID, hasDigest: digest.requested != nil)
+        let verdict = claims.verdict(digest, own.request)
+        let isNumbered = wanted.map { !$0.hasSameBytes(as: paths.name) } ?? false
+        let first = (isNumbered ? paths.unnumbered ?? paths : paths).final
+        if (try? disk.fileSystem.exists(first)) == true { plan.existingPath = first.string }
+        if let wanted, let original = own.original(of: paths, record, wanted: wanted, disk) {
+            let earlier = Prepared.EarlierFile(at: original, of: source, strict: request.trust.strict, disk)
+            let isCompared = digest.requested.map { $0.description != record.checksum }
+            if isCompared ?? verdict.yields(to: earlier, record) {
+                (plan.name, plan.mayBeComplete) = (wanted, true)
+                return
+            }
+        }
+        plan.name = record.name
+        if verdict == .usable { plan.heldBytes = claims.ranges.byteCount }
+        if record.names(source) { compare(record, identity, &plan) }
     }
 
     /// Compares the file of an earlier run with the file that the server has now.

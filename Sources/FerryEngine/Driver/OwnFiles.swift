@@ -57,6 +57,16 @@ struct OwnFiles: Sendable {
         return names
     }
 
+    /// Returns the path of the file with the wanted name if a part file has a numbered one instead, and the file may be complete.
+    func original(of part: DownloadPaths, _ record: JournalRecord, wanted: String, _ disk: Disk) -> FilePath? {
+        let total = record.identity.totalBytes ?? record.totalBytes
+        guard request.onConflict == .rename, !context.ignoresFinished, !part.name.hasSameBytes(as: wanted),
+            let path = part.unnumbered?.final, let status = try? disk.fileSystem.statusIfPresent(path),
+            status.kind == .regular, total == nil || status.length == total
+        else { return nil }
+        return path
+    }
+
     /// Returns the numbered names of `path` whose files were downloaded from the same URL according to their attributes. An
     /// attribute is not a proof, so these files are compared like the file at `path`.
     func copies(of path: FilePath, from source: DownloadURL?, _ disk: Disk) -> [FilePath] {

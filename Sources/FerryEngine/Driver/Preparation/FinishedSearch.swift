@@ -78,21 +78,31 @@ struct FinishedSearch {
             report(.event(.note(Reason(.skipped, "\(path)"))))
             return finished
         }
-        if digest.requested == nil, let file, let status { earlier = known(path, file, status, disk) }
+        if digest.requested == nil, let file, let status, let url = sources.first {
+            earlier = Prepared.EarlierFile(path, file, status, of: url, strict: request.trust.strict, disk)
+        }
         return nil
     }
+}
 
-    /// Returns the file with its validators, if its attribute matches the URL and the bytes.
-    private func known(
-        _ path: FilePath, _ file: any File, _ status: FileStatus, _ disk: Disk
-    ) -> Prepared.EarlierFile? {
-        guard let url = sources.first, let attribute = SourceAttribute.read(file),
-            attribute.matches(url: url.text, status), !disk.hasDamagedJournal(beside: path)
+extension Prepared.EarlierFile {
+    /// Opens a finished file; see ``init(_:_:_:of:strict:_:)``.
+    init?(at path: FilePath, of url: DownloadURL, strict: Bool, _ disk: Disk) {
+        guard let file = try? disk.fileSystem.openOurs(path, .readOnly, for: .content) else { return nil }
+        defer { file.close() }
+        guard let status = try? file.status() else { return nil }
+        self.init(path, file, status, of: url, strict: strict, disk)
+    }
+
+    /// Creates the file with its validators; `nil` if its attribute does not match the URL and the bytes.
+    init?(_ path: FilePath, _ file: any File, _ status: FileStatus, of url: DownloadURL, strict: Bool, _ disk: Disk) {
+        guard let attribute = SourceAttribute.read(file), attribute.matches(url: url.text, status),
+            !disk.hasDamagedJournal(beside: path)
         else { return nil }
         let identity = FileIdentity(
             etag: attribute.etag, lastModified: attribute.lastModified, totalBytes: status.length)
         // A 304 response to a date or a weak tag proves no more than that validator.
-        guard identity.strongTag != nil || !request.trust.strict && identity.hasValidator else { return nil }
-        return Prepared.EarlierFile(path: path, identity: identity, checksum: attribute.checksum)
+        guard identity.strongTag != nil || !strict && identity.hasValidator else { return nil }
+        self.init(path: path, identity: identity, checksum: attribute.checksum)
     }
 }

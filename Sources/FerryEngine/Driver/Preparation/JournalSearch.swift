@@ -39,6 +39,12 @@ struct JournalSearch {
     func run(_ disk: Disk) throws(DownloadError) -> Found {
         _ = try request.destination.resolved()
         if let paths = pathsOfLastRun(disk) { return .named(paths) }
+        if let directory = try directory() { try ready(directory, disk) }
+        return try find(disk)
+    }
+
+    /// Returns what ``run(_:)`` would return for a download without an earlier run. Changes nothing.
+    func find(_ disk: Disk) throws(DownloadError) -> Found {
         switch request.destination {
         case .stream: return .stream
         case .part(let path):
@@ -48,15 +54,10 @@ struct JournalSearch {
             }
             return try isForeign(path, paths, disk) ? .half(path) : .named(paths)
         case .file(let path):
-            let target = FilePath(ofRequest: path)
-            guard let name = target.lastComponent?.string,
-                let paths = DownloadPaths(directory: target.removingLastComponent(), name: name)
-            else { throw DownloadError(.invalidRequest, ErrorPhrase(.notAFileName, "\(path)")) }
-            try ready(paths.directory, disk)
+            let paths = try paths(ofFile: path)
             return try begun(paths, disk).map { .begun($0) } ?? .nothing(final: paths.final)
         case .directory(let path, _):
             let directory = FilePath(ofRequest: path)
-            try ready(directory, disk)
             if let journal = try journal(for: request.sources[0].text, in: directory, disk),
                 let paths = DownloadPaths(of: journal)
             {
@@ -69,6 +70,23 @@ struct JournalSearch {
             }
             return .nothing(final: directory.appending(name))
         }
+    }
+
+    /// The directory of the new file; `nil` for a stream and for a part file.
+    private func directory() throws(DownloadError) -> FilePath? {
+        switch request.destination {
+        case .stream, .part: nil
+        case .file(let path): try paths(ofFile: path).directory
+        case .directory(let path, _): FilePath(ofRequest: path)
+        }
+    }
+
+    private func paths(ofFile path: String) throws(DownloadError) -> DownloadPaths {
+        let target = FilePath(ofRequest: path)
+        guard let name = target.lastComponent?.string,
+            let paths = DownloadPaths(directory: target.removingLastComponent(), name: name)
+        else { throw DownloadError(.invalidRequest, ErrorPhrase(.notAFileName, "\(path)")) }
+        return paths
     }
 
     /// Returns the paths of the part file that this download's earlier run left, if it still exists.

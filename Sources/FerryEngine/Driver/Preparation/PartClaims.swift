@@ -24,6 +24,18 @@ struct PartClaims {
         case empty
         /// The bytes cannot be used; they stay in the backup until the new file is published.
         case setAside(Reason)
+
+        /// Returns whether the server is first asked about a finished file with the wanted name: if the part file's bytes cannot
+        /// be used, or belong to the same representation.
+        func yields(to file: Prepared.EarlierFile?, _ record: JournalRecord) -> Bool {
+            switch self {
+            case .empty: false
+            case .setAside: true
+            case .usable:
+                file?.identity.map { IdentityComparison.compare(known: record.identity, offered: $0, strict: true) }
+                    == .same
+            }
+        }
     }
 
     /// The record, updated for the current part file.

@@ -193,7 +193,7 @@ struct Preparation {
             (record.isPaused, record.isTaken) = (nil, nil)
             do throws(JournalError) { try journal.write(record) } catch { throw DownloadError(error) }
         }
-        return try await adopt(record, of: session, disk)
+        return try await adopt(record, of: session, isNamed: isNamed, disk)
     }
 
     /// Starts without the journal because it cannot be opened; throws if the request names its part file.
@@ -219,9 +219,10 @@ struct Preparation {
 
     /// Decides how the transfer resumes the part file, which is locked, like its journal.
     private mutating func adopt(
-        _ given: JournalRecord, of session: PartSession, _ disk: Disk
+        _ given: JournalRecord, of session: PartSession, isNamed: Bool, _ disk: Disk
     ) async throws(DownloadError) -> Prepared.Start {
         let (paths, part) = (session.paths, session.part(disk))
+        let original = isNamed ? nil : own.original(of: paths, given, wanted: found.name, disk)
         found.digest = ExpectedDigest(request, given, isSameDownload: given.id == own.id.rawValue)
         if let checksum = found.digest.dropped { note(Reason(.checksumDropped, "\(checksum)")) }
         if let checksum = found.digest.requested, request.checksum == nil {
@@ -245,7 +246,11 @@ struct Preparation {
         report(.named(name: request.shownName(record.name), path: paths.final.string))
         let listed = try await listing.find([record.name] + own.names(from: sources), unless: found.digest)
         if let listed { found.digest.listed(listed) }
-        switch claims.verdict(found.digest, request) {
+        let verdict = claims.verdict(found.digest, request)
+        if let original, let start = try await begin(with: original, insteadOf: session, record, verdict, disk) {
+            return start
+        }
+        switch verdict {
         case .usable:
             if let mismatch = record.mismatch, request.ignoresEarlierChecksum {
                 note(Reason(.mismatchAccepted, mismatch.actual, mismatch.expected))
@@ -273,6 +278,31 @@ struct Preparation {
                 weakestJoin: record.weakestJoin, isNewSource: isNew, isDoubtful: claims.isDoubtful))
     }
 
+    /// Starts with the finished file that has the wanted name: as the result if it has the digest, else as the file to ask the
+    /// server about, with the part file in the backup. `nil` to continue with the part file.
+    private mutating func begin(
+        with original: FilePath, insteadOf session: PartSession, _ record: JournalRecord, _ verdict: PartClaims.Verdict,
+        _ disk: Disk
+    ) async throws(DownloadError) -> Prepared.Start? {
+        // The run that began the part file has compared the file with this digest.
+        if let checksum = found.digest.requested, checksum.description == record.checksum { return nil }
+        if let file = try await finished(original, disk) {
+            session.close(disk)
+            self.session = nil
+            return .finished(file)
+        }
+        if found.digest.requested != nil || isStopped() { return nil }
+        guard verdict.yields(to: found.earlier, record) else {
+            if verdict == .usable { found.earlier = nil }
+            return nil
+        }
+        found.earlier = found.earlier ?? Prepared.EarlierFile(path: original)
+        try session.take(record, isRetracted: false)
+        try backUp(session, "a finished file is there", disk)
+        found.digest.gaveUpHeldContent()
+        return .fresh
+    }
+
     /// Moves unusable partial content to the backup, where it stays until the new file is published.
     private mutating func setAside(
         _ session: PartSession, _ record: JournalRecord, _ reason: Reason, _ disk: Disk
@@ -280,7 +310,11 @@ struct Preparation {
         report(.event(.restarted(reason: reason)))
         try session.take(record, isRetracted: false)
         session.append(.restarted(reason: "\(reason)"), at: environment.clock.date())
-        found.backup = try session.setAside(reason, for: owner(record), disk) ?? .absent
+        try backUp(session, reason, disk)
+    }
+
+    private mutating func backUp(_ session: PartSession, _ reason: Reason, _ disk: Disk) throws(DownloadError) {
+        found.backup = try session.setAside(reason, for: owner(session.record), disk) ?? .absent
         found.record = session.record
         self.session = nil
     }

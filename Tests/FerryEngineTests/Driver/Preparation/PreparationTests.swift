@@ -238,6 +238,63 @@ struct PreparationTests {
         },
     ]
 
+    private static let numbered = ["f", "f (1).part", "f (1).part.ferry"]
+    private static let numberedBackup = ["f", "f (1).part.ferry.old", "f (1).part.old"]
+
+    static let beside: [PreparationRow] = [
+        .init(
+            "a finished file, and a numbered part file that did not have its digest",
+            "fresh named f (1) unless current: f backup of earlier", leaves: numberedBackup
+        ) {
+            try $0.finished()
+            try $0.pair("f (1)") { $0.mismatch = .init(expected: wrong, actual: wrong) }
+        },
+        .init(
+            "the same with a file of another program", "fresh named f (1) verifying f backup of earlier",
+            leaves: numberedBackup
+        ) {
+            try $0.put("f")
+            try $0.pair("f (1)") { $0.mismatch = .init(expected: wrong, actual: wrong) }
+        },
+        .init(
+            "a finished file with the validator of the numbered part file",
+            "fresh named f (1) unless current: f backup of earlier", leaves: numberedBackup
+        ) {
+            try $0.finished()
+            try $0.pair("f (1)")
+        },
+        .init("a finished file with another validator", "resume f (1).part 0-100 named f (1)", leaves: numbered) {
+            try $0.finished(etag: "\"two\"")
+            try $0.pair("f (1)")
+        },
+        .init("a file of another size", "resume f (1).part 0-100 named f (1)", leaves: numbered) {
+            try $0.put("f", [7])
+            try $0.pair("f (1)")
+        },
+        .init("a numbered part file that the request names", "resume f (1).part 0-100 named f (1)", leaves: numbered) {
+            try $0.finished()
+            try $0.pair("f (1)")
+            $0.request.destination = .part($0.directory.file("f (1).part").string)
+        },
+        .init(
+            "a finished file with the digest", "finished f digest named f (1)", leaves: numbered,
+            notes: []
+        ) {
+            try $0.put("f")
+            try $0.pair("f (1)") { $0.checksum = wrong }
+            $0.request.checksum = Checksum(
+                algorithm: .sha256, bytes: ByteDigest.of([UInt8](repeating: 7, count: 300), .sha256))
+        },
+        .init(
+            "a finished file without the digest, which the run of the part file has compared",
+            "resume f (1).part 0-100 named f (1)", leaves: numbered
+        ) {
+            try $0.finished()
+            try $0.pair("f (1)") { $0.checksum = wrong }
+            $0.request.checksum = try Checksum(parsing: wrong)
+        },
+    ]
+
     @Test("Preparation: a part file and its journal become what the transfer begins with", arguments: pairs)
     func adopted(_ row: PreparationRow) async throws { try await row.check() }
 
@@ -246,6 +303,9 @@ struct PreparationTests {
 
     @Test("Preparation: an interrupted publication is finished, repeated or given up", arguments: publications)
     func published(_ row: PreparationRow) async throws { try await row.check() }
+
+    @Test("Preparation: a finished file is found beside a numbered part file of the same URL", arguments: beside)
+    func found(_ row: PreparationRow) async throws { try await row.check() }
 
     @Test("Preparation: a part file that was asked for is gone on with, or the run fails", arguments: named)
     func askedFor(_ row: PreparationRow) async throws { try await row.check() }
