@@ -256,6 +256,94 @@ struct HalfFileTests {
         }
     }
 
+    @Test(
+        "Part file: beside one that did not match its checksum, the complete file is found, planned for and kept",
+        arguments: [false, true])
+    func refutedBeside(ignoresChecksum: Bool) async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a.bin", Self.resource)
+            _ = try await shop.get("/a.bin").file
+            let wrong = try Checksum(parsing: "sha256:" + String(repeating: "0", count: 64))
+            let refuted = try await shop.get("/a.bin", { _ in }, { $0.checksum = wrong })
+            #expect(refuted.error?.code == .checksum)
+            #expect(refuted.notes("a.bin is there, with another digest"))
+            let names = shop.names
+            #expect(names == ["a (1).bin.part", "a (1).bin.part.ferry", "a.bin"])
+            let manager = shop.manager()
+            let plan = try await manager.plan(
+                try shop.request("/a.bin") { $0.ignoresEarlierChecksum = ignoresChecksum })
+            await manager.shutdown()
+            #expect(plan.name == "a.bin" && plan.existingPath == shop.path("a.bin"))
+            #expect(plan.mayBeComplete && plan.heldBytes == nil)
+            let sent = shop.server.bodyBytes()
+            for _ in 0..<2 {
+                let outcome = try await shop.get("/a.bin", { _ in }) { $0.ignoresEarlierChecksum = ignoresChecksum }
+                let file = try outcome.file
+                #expect(file.wasAlreadyComplete && file.path == shop.path("a.bin"))
+                #expect(outcome.restartReason == nil)
+                #expect(shop.names == names && shop.server.bodyBytes() == sent)
+            }
+        }
+    }
+
+    @Test("Part file: beside one that did not match its checksum, a complete file that is outdated is not the result")
+    func outdatedBeside() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a.bin", Self.resource)
+            _ = try await shop.get("/a.bin").file
+            let wrong = try Checksum(parsing: "sha256:" + String(repeating: "0", count: 64))
+            _ = try await shop.get("/a.bin", { _ in }, { $0.checksum = wrong })
+            let changed = Resource(size: Self.resource.size, seed: 5, etag: "\"new\"")
+            shop.server.serve("/a.bin", changed)
+            let file = try await shop.get("/a.bin").file
+            #expect(file.path == shop.path("a (1).bin"))
+            shop.expect(file.path, is: changed)
+            #expect(shop.names == ["a (1).bin", "a.bin"])
+        }
+    }
+
+    @Test("Part file: a numbered one of a file that has changed since is resumed, and planned for")
+    func numberedBeside() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a.bin", Self.resource)
+            _ = try await shop.get("/a.bin").file
+            let changed = Resource(size: Self.resource.size, seed: 5, etag: "\"new\"")
+            shop.server.serve("/a.bin", changed)
+            try await shop.interrupt("/a.bin", after: Self.half)
+            let manager = shop.manager()
+            let plan = try await manager.plan(try shop.request("/a.bin"))
+            await manager.shutdown()
+            #expect(plan.name == "a (1).bin" && plan.existingPath == shop.path("a.bin"))
+            #expect(!plan.mayBeComplete && plan.heldBytes == Self.half)
+            let outcome = try await shop.get("/a.bin")
+            #expect(outcome.resumedAt == Self.half)
+            try shop.expect(outcome.file.path, is: changed)
+        }
+    }
+
+    @Test(
+        "Part file: one without a usable journal is named as what is in the way, and what to move",
+        arguments: [10_000, 8_000_000] as [Int64], [nil, "", "garbage"])
+    func unusable(size: Int64, journal: String?) async throws {
+        for isNamed in [false, true] {
+            try await Workshop.run { shop in
+                let resource = Resource(size: size)
+                shop.server.serve("/a.bin", resource)
+                try put([UInt8](repeating: 0, count: Int(size)), at: "a.bin.part", in: shop)
+                if let journal { try shop.write(journal, to: "a.bin.part.ferry") }
+                let names = shop.names
+                let outcome = try await shop.get("/a.bin", { _ in }) {
+                    if isNamed { $0.destination = .file(shop.path("a.bin")) }
+                }
+                try shop.expect(outcome.file.path, is: resource)
+                #expect(outcome.notes("\(shop.path("a.bin.part")) is in the way"))
+                #expect(outcome.notes("this file is named a (1).bin"))
+                #expect(outcome.notes("move away: " + names.map(shop.path).joined(separator: " ")))
+                #expect(shop.names == (names + ["a (1).bin"]).sorted())
+            }
+        }
+    }
+
     @Test("Part file: beside one of another link to the same file, a download says how to go on with it")
     func freshLink() async throws {
         try await Workshop.run { shop in
@@ -353,6 +441,15 @@ struct HalfFileTests {
             let second = try await plan("/a.bin")
             #expect(second.name == "a (2).bin" && second.existingPath == shop.path("a.bin") && !second.mayBeComplete)
             #expect(try await plan("/a.bin", .overwrite).name == "a.bin")
+            // A chosen name is looked for like that of the URL.
+            for rule in [ConflictRule.rename, .overwrite] {
+                let chosen = try await manager.plan(
+                    try shop.request("/w.bin") {
+                        ($0.destination, $0.onConflict) = (.file(shop.path("a.bin")), rule)
+                    })
+                #expect(chosen.existingPath == shop.path("a.bin"))
+                #expect(chosen.name == (rule == .rename ? "a (2).bin" : "a.bin"))
+            }
             let small = try await plan("/r/small.bin")
             #expect(
                 small.redactedRedirects.count == 2 && small.redactedRedirects.last == small.redactedURL

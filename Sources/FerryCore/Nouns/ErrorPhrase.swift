@@ -122,7 +122,7 @@ extension ErrorPhrase {
         // Ownership of files
         case otherKind, othersFile, usersFile, rootsFile, unnamedUsersFile, severalNames
         case writableByGroup, writableByOthers
-        case notOurs, notOursHere, makeItYours, movedButUnproven
+        case notOurs, notOursHere, unusablePartHere, noJournal, makeItYours, movedButUnproven
         // Moving files
         case noFileToMove, otherThanFinished, copyDiffers, moveStopped
         // The daemon

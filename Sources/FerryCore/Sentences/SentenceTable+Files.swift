@@ -95,6 +95,13 @@ extension SentenceTable {
             "{0} is in the way: {1}. It is kept, and this file is named {2}. To free the name, move the other one",
             "{0} 占用了名称：{1}。它保持不变，此文件命名为 {2}。若要使用该名称，请先将其移走"
         ),
+        .unusablePartHere: (
+            "{0} is in the way: {1}. It is kept, and this file is named {2}. To free the name, move away: {3}",
+            "{0} 占用了名称：{1}。它保持不变，此文件命名为 {2}。若要使用该名称，请移走：{3}"
+        ),
+        .noJournal: (
+            "it has no journal, so it is not known which of its bytes were downloaded", "它没有日志，无法知道其中哪些内容已下载"
+        ),
         .makeItYours: (
             "Nothing was changed. Move it away, or make it yours alone (chown, chmod go-w), and run it again.",
             "没有更改任何内容。请将其移走，或使其仅归您所有（chown、chmod go-w），然后重新运行。"

@@ -246,7 +246,9 @@ extension DownloadDriver {
             if let inTheWay {
                 report(.event(.note(inTheWay.reason(forName: paths.name))))
             } else if paths.name != name {
-                report(.event(.note(Reason(.nameTaken, paths.name))))
+                let wanted = DownloadPaths(directory: directory, name: name)
+                let reason = wanted.flatMap { unusablePart(at: $0, insteadNamed: paths.name, disk) }
+                report(.event(.note(reason ?? Reason(.nameTaken, paths.name))))
             }
             return .made(session)
         case .exists(let path):
@@ -255,6 +257,24 @@ extension DownloadDriver {
         case .noFreeName(let path):
             throw DownloadError(.conflict, ErrorPhrase(.noFreeName, "\(path)"), recovery: .needsUser)
         }
+    }
+
+    /// Returns the note that a part file or journal blocks the wanted name and cannot be resumed; `nil` if it can be, or if a
+    /// finished file has the name.
+    func unusablePart(at wanted: DownloadPaths, insteadNamed name: String, _ disk: Disk) -> Reason? {
+        guard (try? disk.fileSystem.exists(wanted.final)) == false else { return nil }
+        let cause: ErrorPhrase
+        do throws(JournalError) {
+            _ = try Journal.read(at: wanted.journal, fileSystem: disk.fileSystem)
+            return nil
+        } catch .missing { cause = ErrorPhrase(.noJournal) } catch {
+            if error.mayPass { return nil }
+            cause = error.phrase
+        }
+        let blocking = [wanted.part, wanted.journal].filter { (try? disk.fileSystem.exists($0)) == true }
+        guard let first = blocking.first else { return nil }
+        let all = blocking.map { ShellWord.quote($0.string) }.joined(separator: " ")
+        return Reason(.unusablePartHere, "\(first)", cause, name, all)
     }
 
     // MARK: Small files

@@ -237,7 +237,7 @@ extension DownloadDriver {
         let order = publishOrder(directory: memory.directory, name: memory.name, total: ByteCount(bytes.count))
         switch try await publish(bytes, order) {
         case .published(let published):
-            for note in published.notes { report(.event(.note(note.reason))) }
+            for note in published.notes { report(.event(.note(await reason(of: note, order)))) }
             target.named(published.name)
             if target.backup.paths != nil { await files.run { [self] in removeAside($0) } }
             return published.path.string
@@ -256,6 +256,14 @@ extension DownloadDriver {
         case .noFreeName(let path):
             throw DownloadError(.conflict, ErrorPhrase(.noFreeName, "\(path)"), recovery: .needsUser)
         }
+    }
+
+    /// Returns the text of a note; that of a numbered name mentions a part file that blocks the wanted one.
+    private func reason(of note: PublishNote, _ order: PublishOrder) async -> Reason {
+        guard case .numbered(let name) = note,
+            let wanted = DownloadPaths(directory: order.directory, name: order.name)
+        else { return note.reason }
+        return await files.run { [self] in unusablePart(at: wanted, insteadNamed: name, $0) } ?? note.reason
     }
 
     private func publishPair(total: ByteCount, proof: Proof) async throws(DownloadError) -> FinishedDownload {

@@ -27,8 +27,10 @@ package enum EventText {
 
     /// The notes that are reported even without `-v`, because they change what is fetched, expected or named.
     private static let important: Set<ErrorPhrase.Key> = [
-        .notOursHere, .nameTaken, .checksumKept, .checksumDropped, .mismatchAccepted, .mirrorDropped, .onWithMirror,
-        .otherContent, .halfTaken, .nothingNoted, .doubtfulControl, .mayBeHalf, .partFits, .partOfOtherName,
+        .notOursHere, .unusablePartHere, .nameTaken, .checksumKept, .checksumDropped, .mismatchAccepted, .mirrorDropped,
+        .onWithMirror,
+        .otherContent, .otherDigest, .halfTaken, .nothingNoted, .doubtfulControl, .mayBeHalf, .partFits,
+        .partOfOtherName,
         .wouldRestart,
         .connectionBroke,
         .storedEncoded, .contentDigestsLeft, .askingAgain,
