@@ -191,9 +191,39 @@ import Testing
             let missing = try await preview()
             #expect(missing.code == 8 && missing.lines == ["fetch: c.bin (1.0 KB): it is missing here"])
             #expect(
-                missing.error.hasSuffix("ferry: cannot create \(place.path("d")): Permission denied\n"),
+                missing.error.hasSuffix("ferry: the directory \(place.path("d")) cannot be written to\n"),
                 "\(missing.error)")
             #expect(!FileManager.default.fileExists(atPath: place.path("d/c.bin")))
+        }
+    }
+
+    @Test(
+        "ferry sync: a directory that is not writable is exit code 8, named once and before any request for a file",
+        .enabled(if: geteuid() == 0), arguments: ["d", "d/sub"])
+    func readOnly(closed: String) async throws {
+        try await OriginServer.with { server in
+            Self.serve(server)
+            let place = try Workplace()
+            let lines = ["sub/a.bin", "sub/b.bin"].map {
+                #"{"url":"\#(server.url("/pub/\($0)"))","path":"\#($0)"}"# + "\n"
+            }
+            try place.write(lines.joined(), to: "list")
+            try FileManager.default.createDirectory(
+                atPath: place.path("d/sub"), withIntermediateDirectories: true)
+            for path in ["d", "d/sub"] { #expect(chown(place.path(path), 12345, 12345) == 0) }
+            #expect(chmod(place.path(closed), 0o555) == 0 && chmod(place.url.path, 0o755) == 0)
+            // Root may write anywhere.
+            let outcome = try await FerryProcess.run(
+                ["sync", "list", "d"], in: place,
+                shell: "exec setpriv --reuid=12345 --regid=12345 --clear-groups --inh-caps=-all \"$@\"")
+            #expect(outcome.code == 8 && outcome.lines == [], "\(outcome.error)")
+            #expect(server.requests.isEmpty)
+            let words = "the directory \(place.path(closed)) cannot be written to"
+            if closed == "d" {
+                #expect(outcome.error == "ferry: \(words)\n")
+            } else {
+                #expect(outcome.error.contains("ferry: incomplete: sub/a.bin: \(words)\n"), "\(outcome.error)")
+            }
         }
     }
 

@@ -18,7 +18,7 @@ struct DirectoryPlace: SyncPlace {
 
     /// Opens the manifest, compares the list with the directory, and creates the directories of the files. Blocks.
     ///
-    /// Throws `conflict` while another sync of the directory runs.
+    /// Throws `conflict` while another sync of the directory runs, and `disk` for a directory that is not writable.
     static func open(
         _ root: FilePath, _ listing: SetListing, _ options: SyncOptions, _ disk: Disk
     ) throws(DownloadError) -> (place: DirectoryPlace, manifest: Manifest) {
@@ -26,18 +26,25 @@ struct DirectoryPlace: SyncPlace {
         do throws(FileError) { try outer.makeDirectories(root, syncs: true) } catch {
             throw DownloadError(error)
         }
+        guard outer.isWritable(root) else { throw DownloadError(.disk, ErrorPhrase(.directoryReadOnly, "\(root)")) }
         let manifest = try Manifest(in: root, fileSystem: outer)
         let confined = disk.fileSystem(within: options.root ?? root.string)
         let plan = SyncPlan(
             listing, options, .init(root, manifest.records, confined, restoringTimes: true))
-        // Directories that cannot be created because a file or link has the name. Only their own files are incomplete.
+        // Directories that are not writable, or cannot be created because a file or link has the name. Only their own files are
+        // incomplete.
         var failures: [FilePath: DownloadError] = [:]
         var made: Set<FilePath> = []
         for case .request(let entry, _) in plan.steps {
             let parent = entry.key.removingLastComponent()
             guard !parent.isEmpty, made.insert(parent).inserted else { continue }
-            do throws(FileError) { try confined.makeDirectories(root.pushing(parent), syncs: true) } catch {
+            let directory = root.pushing(parent)
+            do throws(FileError) { try confined.makeDirectories(directory, syncs: true) } catch {
                 failures[parent] = DownloadError(.conflict, error.phrase, recovery: .needsUser)
+                continue
+            }
+            if !confined.isWritable(directory) {
+                failures[parent] = DownloadError(.disk, ErrorPhrase(.directoryReadOnly, "\(directory)"))
             }
         }
         // Nothing depends on an empty directory.

@@ -29,7 +29,7 @@ protocol SyncPlace: Sendable {
     var plan: SyncPlan { get }
     /// The records of the last sync, by path.
     var earlier: [FilePath: FileRecord] { get }
-    /// Directories that cannot be created; their files are incomplete.
+    /// Directories that cannot be created or written to; their files are incomplete.
     var failures: [FilePath: DownloadError] { get }
 
     /// Returns the path or URL of a file of the set.

@@ -77,17 +77,18 @@ package struct FileMover: Sendable {
         _ file: PublishedFile, to directory: String, copying: Bool = false
     ) throws(DownloadError) -> Draft {
         let directory = FilePath(directory).lexicallyNormalized()
+        let place: FileStatus
         do throws(FileError) {
             if try fileSystem.statusIfPresent(directory) == nil {
                 try fileSystem.makeDirectories(directory, syncs: true)
             }
-            guard fileSystem.isWritable(directory) else {
-                throw FileError(.create, directory, kind: .permission)
-            }
-            let place = try fileSystem.status(directory, followingLinks: true)
+            place = try fileSystem.status(directory, followingLinks: true)
             guard place.kind == .directory else { throw FileError(.create, directory, kind: .notDirectory) }
-            if place.device == file.device, !copying { return Draft(.file, file, directory, file) }
         } catch { throw DownloadError(error) }
+        guard fileSystem.isWritable(directory) else {
+            throw DownloadError(.disk, ErrorPhrase(.directoryReadOnly, "\(directory)"))
+        }
+        if place.device == file.device, !copying { return Draft(.file, file, directory, file) }
         return try copied(file, to: directory)
     }
 

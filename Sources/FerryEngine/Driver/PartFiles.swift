@@ -64,8 +64,10 @@ package enum PartFiles {
                 }
                 guard folder.removeLastComponent() else { break }
             }
-            guard fileSystem.isWritable(folder) else { throw FileError(.create, folder, kind: .permission) }
         } catch { throw DownloadError(error) }
+        guard fileSystem.isWritable(folder) else {
+            throw DownloadError(.disk, ErrorPhrase(.directoryReadOnly, "\(folder)"))
+        }
     }
 }
 

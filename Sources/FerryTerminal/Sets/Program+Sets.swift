@@ -52,7 +52,8 @@ extension Program {
             show(report, of: sync, console, arguments)
             if code != .done { return await console.finished(code) }
             let rest: ExitCode = report.problems.isEmpty ? .done : .usage
-            return await console.finished(report.incomplete.isEmpty ? rest : .conflict)
+            let isUnwritable = report.incomplete.contains { $0.error?.code == .disk }
+            return await console.finished(report.incomplete.isEmpty ? rest : isUnwritable ? .disk : .conflict)
         } catch {
             await manager.shutdown()
             // What is wrong with a list is told of its source.

@@ -92,6 +92,23 @@ struct FileMoveTests {
         #expect(try two.there.names == ["a (1).bin.part", "a (2).bin", "a.bin"])
     }
 
+    @Test("FileMover, PartFiles: a directory that is there and not writable is named as such")
+    func readOnly() throws {
+        let two = try Two()
+        let fileSystem = HookedFileSystem(LocalFileSystem(), readOnly: two.there.path)
+        let old = try two.file(fileSystem)
+        let place = DownloadRequest.Destination.directory(two.there.path.string + "/new")
+        for attempt in [
+            { _ = try FileMover(fileSystem: fileSystem).begin(old, to: two.there.path.string) },
+            { try PartFiles.checkWritable(place, fileSystem: fileSystem) },
+        ] {
+            let error = #expect(throws: DownloadError.self) { try attempt() }
+            #expect(error?.code == .disk)
+            #expect(error?.message == "the directory \(two.there.path) cannot be written to")
+        }
+        #expect(try two.there.names == [])
+    }
+
     @Test("FileMover: on a bind mount that refuses the rename the file is copied")
     func bound() throws {
         let two = try Two()

@@ -9,11 +9,15 @@ final class HookedFileSystem: FileSystem {
     private let hook: @Sendable () throws -> Void
     private let once = Once()
     private let isBeforeCreating: Bool
+    /// A directory that is not writable, even for root.
+    private let readOnly: FilePath?
 
     init(
-        _ base: LocalFileSystem, beforeCreating: Bool = false, _ hook: @escaping @Sendable () throws -> Void
+        _ base: LocalFileSystem, beforeCreating: Bool = false, readOnly: FilePath? = nil,
+        _ hook: @escaping @Sendable () throws -> Void = {}
     ) {
         self.base = base
+        self.readOnly = readOnly
         isBeforeCreating = beforeCreating
         self.hook = hook
     }
@@ -49,7 +53,7 @@ final class HookedFileSystem: FileSystem {
         try base.list(directory, body)
     }
     func space(at path: FilePath) throws(FileError) -> FileSystemSpace { try base.space(at: path) }
-    func isWritable(_ directory: FilePath) -> Bool { base.isWritable(directory) }
+    func isWritable(_ directory: FilePath) -> Bool { directory != readOnly && base.isWritable(directory) }
     func confined(to roots: [FilePath]) -> any FileSystem { base.confined(to: roots) }
     var bootID: String? { base.bootID }
     var user: FileUser { base.user }
