@@ -265,6 +265,17 @@ import Testing
         (.of("a.part") { $0.files.directory = "/d" }, "-d cannot be used with part files"),
     ]
 
+    @Test("GetPlanner: each example in the message about a rate is a rate that is accepted")
+    func rateExamples() throws {
+        func plan(_ rate: String) throws { _ = try Self.plan(.of(Self.url) { $0.request.limitRate = rate }) }
+        let error = #expect(throws: UsageError.self) { try plan("abc") }
+        let message = try #require(error?.message)
+        let examples = try #require(message.split(separator: "write it like ").last)
+            .replacingOccurrences(of: " or ", with: ", ").components(separatedBy: ", ")
+        #expect(examples == ["100B", "5M", "1.5GB", "1GiB"], "\(message)")
+        for example in examples { try plan(example) }
+    }
+
     @Test("GetPlanner: unusable options are refused in one line", arguments: refusals)
     func refuses(options: GetOptions, part: String) {
         let world = PlanningWorld.test(files: ["list.txt": "http://h/1\n", "a.part": ""])

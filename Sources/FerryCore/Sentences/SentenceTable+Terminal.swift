@@ -218,7 +218,7 @@ extension SentenceTable {
         "ferry remove takes it off the list": "ferry remove 可将其移出列表",
         "ferry add starts it, as does ferry serve": "ferry add 或 ferry serve 可启动它",
         "{0} of 1 file": "1 个文件中的 {0} 个",
-        "{0} is not a {1}: write it like 100, 5M, 1.5GB or 1GiB": "{0} 不是{1}：请写成 100、5M、1.5GB 或 1GiB",
+        "{0} is not a {1}: write it like {2}, 5M, 1.5GB or 1GiB": "{0} 不是{1}：请写成 {2}、5M、1.5GB 或 1GiB",
         "{0} is not a {1}: the unit is one of K, M, G, T, KB, MB, GB, TB, KiB, MiB, GiB, TiB, B":
             "{0} 不是{1}：单位是 K、M、G、T、KB、MB、GB、TB、KiB、MiB、GiB、TiB、B 之一",
         "{0} is not a {1}: there are no fractions of a byte": "{0} 不是{1}：字节没有小数",

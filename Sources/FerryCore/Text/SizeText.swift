@@ -3,24 +3,28 @@ package enum SizeText {
     /// Parses `100`, `5M`, `256MB`, `1.5G`, `1GiB`, case-insensitive. `K M G T`, with or without `B`, are powers of
     /// 1000; `Ki Mi Gi Ti` are powers of 1024. Fractions of a byte are dropped.
     package static func parse(_ text: String) throws(TextError) -> ByteCount {
-        try parse(text, what: "size", suffix: text)
+        try parse(text, what: "size", example: "100", suffix: text)
     }
 
     /// Parses the forms of ``parse(_:)`` with an optional `/s`, as bytes per second.
     package static func parseRate(_ text: String) throws(TextError) -> ByteCount {
         let trimmed = text.trimmedText
         let hasPerSecond = trimmed.asciiLowercased.utf8.hasSuffix("/s")
-        return try parse(text, what: "rate", suffix: hasPerSecond ? String(trimmed.dropLast(2)) : trimmed)
+        // Commands refuse a rate without a unit.
+        return try parse(
+            text, what: "rate", example: "100B", suffix: hasPerSecond ? String(trimmed.dropLast(2)) : trimmed)
     }
 
-    private static func parse(_ text: String, what: Reason, suffix number: String) throws(TextError) -> ByteCount {
+    private static func parse(
+        _ text: String, what: Reason, example: String, suffix number: String
+    ) throws(TextError) -> ByteCount {
         let shown = TextError.quote(text.trimmedText)
         let digits = number.trimmedText.utf8.prefix { ASCII.isDigit($0) }.count
         guard let decimal = DecimalText(number) else {
             throw TextError(
                 digits > 0 && number.trimmedText.utf8.dropFirst(digits).first != UInt8(ascii: ".")
                     ? "the \(what) \(shown) is too large"
-                    : "\(shown) is not a \(what): write it like 100, 5M, 1.5GB or 1GiB")
+                    : "\(shown) is not a \(what): write it like \(example), 5M, 1.5GB or 1GiB")
         }
         guard let unit = unit(decimal.suffix) else {
             throw TextError(
