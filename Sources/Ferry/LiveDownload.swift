@@ -188,6 +188,16 @@ package final class LiveDownload: Sendable {
         changes.notify()
     }
 
+    /// Sets the bytes that are left after a run whose driver has ended.
+    func holds(_ completedBytes: ByteCount) {
+        let progress = driver?.progress()
+        state.withLock { state in
+            state.driver = nil
+            if let progress { state.status.progress = progress }
+            state.status.progress.completedBytes = completedBytes
+        }
+    }
+
     /// Changes a waiting state to another reason. Returns false if the state is no longer `old`.
     @discardableResult
     func wait(for standing: Standing, insteadOf old: DownloadState) -> Bool {

@@ -118,9 +118,37 @@ struct DiskTests {
             await shop.reach(5_000_000, download)
             try FileManager.default.removeItem(atPath: shop.path("a.part"))
             gate.open()
-            await #expect(throws: DownloadError.self) { _ = try await download.finished() }
+            await #expect {
+                _ = try await download.finished()
+            } throws: {
+                ($0 as? DownloadError)?.suggestionPhrase?.key == .continueWithRest
+            }
+            // No byte is left.
+            #expect(download.status.progress.completedBytes == 0)
+            #expect(download.status.progress.totalBytes == 20_000_000)
             await manager.shutdown()
             #expect(!shop.names.contains("a"))
+        }
+    }
+
+    @Test("Part file: of one that was deleted before a pause no byte is shown, and no checkpoint is mentioned (B6)")
+    func deletedBeforePause() async throws {
+        try await Workshop.run { shop in
+            let gate = Gate()
+            shop.server.serve("/a", Resource(size: 20_000_000))
+            shop.server.script("/a", [.hold(after: 5_000_000, gate)])
+            let manager = shop.manager()
+            let events = manager.events
+            let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
+            await shop.reach(5_000_000, download)
+            try FileManager.default.removeItem(atPath: shop.path("a.part"))
+            try await download.pause()
+            #expect(download.status.state == .paused && download.status.progress.completedBytes == 0)
+            gate.open()
+            await manager.shutdown()
+            var notes: [String] = []
+            for await event in events { if case .note(let note) = event.kind { notes.append(note) } }
+            #expect(!notes.contains { $0.contains("checkpoint") }, "\(notes)")
         }
     }
 

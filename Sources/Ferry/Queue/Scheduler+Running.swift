@@ -1,6 +1,7 @@
 import FerryCore
 import FerryEngine
 import Logging
+import SystemPackage
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -279,7 +280,8 @@ extension Scheduler {
         let progress = RowField.progress(live.driver?.progress() ?? live.status.progress)
         switch run.wish {
         case .pause, .cancelProducingResumeData, nil:
-            let isKept = await keep([.update(live.id, [.state(.paused), progress, .attempts(attempts, retryAt: nil)])])
+            let held = RowField.progress(await heldProgress(live))
+            let isKept = await keep([.update(live.id, [.state(.paused), held, .attempts(attempts, retryAt: nil)])])
             // A pause that the list refuses does not count.
             if !isKept, run.wish == .pause { return live.set(state: .waiting(.slot), isEnd: true) }
             rest(live.id, .parked)
@@ -322,7 +324,7 @@ extension Scheduler {
 
     private func failed(_ error: DownloadError, _ live: LiveDownload) async {
         let configuration = configuration
-        let progress = RowField.progress(live.status.progress)
+        let progress = RowField.progress(await heldProgress(live))
         if configuration.waitsForUser, let reason = error.userWait {
             rest(live.id, reason == .diskSpace ? .waiting(until: clock.now() + Self.spaceInterval) : .parked)
             await keep([.update(live.id, [.waiting(reason, after: error), progress])])
@@ -336,6 +338,22 @@ extension Scheduler {
             live.id, .failed(error), at: date, with: retryAt.map { [.attempts(0, retryAt: $0)] } ?? [])
         rest(live.id, retryAt.map { .waiting(until: moment(of: $0)) } ?? .parked)
         ended(live, ending, number, retryAt: retryAt)
+    }
+
+    /// Returns the final progress of a run that has ended without its file, and shows it: the bytes that its part file still has.
+    private func heldProgress(_ live: LiveDownload) async -> DownloadProgress {
+        let (status, request) = (live.status, live.request)
+        guard status.progress.completedBytes > 0, request.uploadTo == nil, let path = status.path,
+            let part = DownloadPaths(final: FilePath(path))?.part
+        else { return status.progress }
+        let id = live.id
+        let held = await withFiles(within: request.root) { files -> ByteCount? in
+            if (try? files.exists(part)) == false { return 0 }
+            return PartFiles.held(at: part.string, by: id, fileSystem: files)?.completedBytes
+        }
+        guard let held, held < status.progress.completedBytes else { return status.progress }
+        live.holds(held)
+        return live.status.progress
     }
 
     /// Shows and reports a stored end.

@@ -199,7 +199,7 @@ extension ErrorPhrase {
 
         // Suggestions
         case giveLinkOfBegun, orRestart, giveCredentials, giveCredentialsFirst, giveField, giveFreshLink, signInAgain,
-            freshLinkOrThis, runAgain, runAnew,
+            freshLinkOrThis, runAgain, continueWithRest, runAnew,
             giveOwnChecksum,
             giveChecksum, keptMarked, keptMarkedOf,
             doNotUse

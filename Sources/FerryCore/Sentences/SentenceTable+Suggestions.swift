@@ -32,6 +32,9 @@ extension SentenceTable {
             "服务器发送的 Content-Digest 可能有误。请给出文件本身的校验和，或用 none 按原样接受数据。"
         ),
         .runAgain: ("Run it again to resume.", "重新运行即可从这里继续。"),
+        .continueWithRest: (
+            "Run it again: bytes that are still there are kept.", "请重新运行：仍在的内容会保留。"
+        ),
         .runAnew: ("Run it again, from the beginning: {0}.", "请重新运行，这会从头开始：{0}。"),
         .giveChecksum: ("Give a --checksum, or omit --strict.", "请提供 --checksum，或去掉 --strict。"),
         .keptMarked: (

@@ -279,6 +279,7 @@ extension SentenceTable {
         "-O-: to write to standard output, use -o -": "-O-：要写到标准输出，请用 -o -",
         "its bytes are not text, so it is not a list": "其中有文本不会有的字节，因此不是列表",
         "go on with a link of that file: {0}, then {1}": "用该文件的链接继续：{0}，然后 {1}",
+        "to download what is missing: {0}": "要下载缺失的内容：{0}",
         "to trust it, if it is the server's own: {0}, then {1}": "如果确实是该服务器的证书，要信任它：{0}，然后 {1}",
         "{0} ({1} times)": "{0}（{1} 次）",
         // The list

@@ -194,8 +194,9 @@ package final class DownloadDriver: Sendable {
                     tasks.set(checkpoint: Task(executorPreference: loop) { _ = await self.checkpoint() })
                 case .fail(let error):
                     await drain()
-                    await keep()
-                    throw ofStream(tick.error ?? refused(error))
+                    let reason = tick.error ?? refused(error)
+                    await keep(after: reason)
+                    throw ofStream(reason)
                 case .finish:
                     await drain()
                     if let finished = try await finish(digest) { return .completed(finished) }
@@ -241,14 +242,17 @@ package final class DownloadDriver: Sendable {
     }
 
     /// Keeps the partial content for another run: moves a small file to disk and claims everything written.
-    private func keep() async {
+    ///
+    /// - Parameter end: The error that ends the run; a checkpoint that fails with the same error is not reported.
+    private func keep(after end: DownloadError? = nil) async {
         do throws(DownloadError) {
             try await spill()
         } catch {
             report(.event(.note(Reason(.memoryLost, error.reason))))
         }
-        if let error = await checkpoint() {
-            report(.event(.note(Reason(.checkpointLost, error.reason))))
+        if let error = await checkpoint(), error.message != end?.message {
+            let isDamaged = error.suggestionPhrase?.key == .continueWithRest
+            report(.event(.note(isDamaged ? error.reason : Reason(.checkpointLost, error.reason))))
         }
     }
 

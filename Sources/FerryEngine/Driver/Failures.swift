@@ -55,6 +55,7 @@ extension DownloadError {
         case .file(let inner): self.init(inner)
         case .exists, .blocked, .noFreeName: self.init(.conflict, error.phrase, recovery: .needsUser)
         case .announcing(let inner as JournalError): self.init(inner)
+        case .notIntact: self.init(.disk, error.phrase, suggestion: ErrorPhrase(.continueWithRest))
         case .unsyncedName(_, let inner):
             let cause = DownloadError(inner)
             self.init(cause.code, error.phrase, suggestion: cause.suggestionPhrase, recovery: cause.recovery)

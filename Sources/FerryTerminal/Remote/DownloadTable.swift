@@ -119,6 +119,8 @@ package struct DownloadTable: Sendable {
             "to trust it, if it is the server's own: \(setting(download, "ca-file=FILE")), then \(command("resume", download))"
         case .failed(let error) where error.suggestionPhrase?.key == .waitForOther:
             "wait for the other program, then: \(command("resume", download))"
+        case .failed(let error) where error.suggestionPhrase?.key == .continueWithRest:
+            "to download what is missing: \(command("resume", download))"
         case .failed(let error) where error.suggestionPhrase?.key == .giveLinkOfBegun:
             "go on with a link of that file: \(setting(download, "url=NEWURL")), then \(command("resume", download))"
         case .failed(let error) where error.code == .refused && error.answeredStatus == "403":

@@ -249,7 +249,7 @@ final class PartSession: Sink {
         }
         guard (new.device, new.inode) == inode else {
             new.close()
-            throw DownloadError(.disk, ErrorPhrase(.partReplaced, "\(paths.part)"))
+            throw Self.damaged(.partReplaced, paths)
         }
         state.withLock { state in
             state.part = new
@@ -303,11 +303,15 @@ final class PartSession: Sink {
             isIntact = try isTruncated ? false : part.isIntact(length: record.claimed.last?.last ?? 0)
             if !isIntact, try part.isNamed() { foundTruncated(statement) }
         } catch { throw .other(DownloadError(error)) }
-        guard isIntact else { throw .other(DownloadError(.disk, ErrorPhrase(.partDamaged, "\(paths.part)"))) }
+        guard isIntact else { throw .other(Self.damaged(.partDamaged, paths)) }
         record.unsyncedBoot = syncs ? nil : disk.fileSystem.bootID
         do throws(JournalError) { try journal.write(record) } catch { throw .journal(error) }
         wrote(record)
         return true
+    }
+
+    private static func damaged(_ key: ErrorPhrase.Key, _ paths: DownloadPaths) -> DownloadError {
+        DownloadError(.disk, ErrorPhrase(key, "\(paths.part)"), suggestion: ErrorPhrase(.continueWithRest))
     }
 
     func retract(to statement: JournalStatement, _ disk: Disk) throws(DownloadError) {
