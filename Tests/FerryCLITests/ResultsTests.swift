@@ -272,6 +272,19 @@ import Testing
         }
     }
 
+    @Test("ferry get: the total of a run has the bytes of a file that did not match its checksum")
+    func totalOfFailed() async throws {
+        try await OriginServer.with { server in
+            for path in ["/a", "/b"] { server.serve(path, Resource(size: 3_000_000, seed: path == "/a" ? 1 : 2)) }
+            let place = try Workplace()
+            let zeros = String(repeating: "0", count: 32)
+            try place.write("\(server.url("/a"))\n  checksum=md5=\(zeros)\n\(server.url("/b"))\n", to: "list")
+            let outcome = try await FerryProcess.run(["get", "-i", "list"], in: place)
+            #expect(outcome.code == 7)
+            #expect(outcome.error.contains("1 of 2 files, 1 failed, 6.0 MB in "), "\(outcome.error)")
+        }
+    }
+
     @Test("ferry get --results: arguments are requested by each run, whose summary and exit code are of that run alone")
     func arguments() async throws {
         try await OriginServer.with { server in

@@ -50,6 +50,15 @@ import Testing
         #expect(ledger.exitCode == .terminated)
     }
 
+    @Test("Ledger: the bytes of a failed file were received, but belong to no finished one")
+    func failedBytes() {
+        var ledger = Ledger()
+        ledger.countFinished(
+            FinishedDownload(path: "/a", totalBytes: 10, proof: .single, receivedBytes: 7))
+        ledger.countFailed(DownloadError(.checksum, ErrorPhrase(.slowBody)), receivedBytes: 5)
+        #expect(ledger.receivedBytes == 12 && ledger.finishedBytes == 10)
+    }
+
     @Test("ExitCode: where files may fail, the code still tells of disks, signals and defects")
     func allowed() {
         let left = ExitCode.allCases.filter { $0.allowingFailures != .done }

@@ -324,9 +324,7 @@ package final class GetRun: Sendable {
         while (try? await Task.sleep(for: interval)) != nil {
             let (entries, ended) = ledger.withLock { ($0.entries, $0.receivedBytes) }
             let open = entries.map(\.download.status)
-            let now = zip(entries, open).reduce(ended) { sum, one in
-                sum.adding(max(0, one.1.progress.completedBytes - one.0.offset))
-            }
+            let now = zip(entries, open).reduce(ended) { sum, one in sum.adding(one.0.receivedBytes(one.1)) }
             meter.record(max(0, now - received), at: elapsed)
             received = max(received, now)
             var whole = ledger.withLock { $0.whole(open) }
@@ -465,9 +463,10 @@ extension GetRun {
     private func ended(_ entry: Entry, _ event: DownloadEvent, _ error: DownloadError) -> End {
         // A shutdown is not a failure; the exit code reports it.
         let isShutDown = error.code == .shutDown && isStopping
+        let receivedBytes = entry.receivedBytes(entry.download.status)
         ledger.withLock {
             $0.close(event.id)
-            if !isShutDown { $0.countFailed(error) }
+            if !isShutDown { $0.countFailed(error, receivedBytes: receivedBytes) }
         }
         return End(
             request: entry.request, outcome: isShutDown ? .shutDown : .failed(error, event.date)

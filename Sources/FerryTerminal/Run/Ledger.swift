@@ -22,6 +22,7 @@ package struct Ledger: Sendable {
     /// The number of files of this run for each status or word of ``FailureReason``.
     private var failures: [String: Int] = [:]
     package private(set) var finishedBytes: ByteCount = 0
+    /// The bytes that were received, including those of files that have failed.
     package private(set) var receivedBytes: ByteCount = 0
     /// The number of all files, including those not yet submitted; an estimate until all are.
     package var expectedCount = 0
@@ -96,8 +97,10 @@ package struct Ledger: Sendable {
     /// Counts a closed file that an earlier entry of the run has counted.
     package mutating func countRepeated() { expectedCount -= 1 }
 
-    package mutating func countFailed(_ error: DownloadError) {
+    /// - Parameter receivedBytes: The bytes that this run has received before the error.
+    package mutating func countFailed(_ error: DownloadError, receivedBytes: ByteCount = 0) {
         failedCount += 1
+        self.receivedBytes = self.receivedBytes.adding(max(0, receivedBytes))
         codes.insert(ExitCode.of(error))
         let reason = FailureReason(error)
         failures[reason.httpStatus.map { "\($0)" } ?? reason.word, default: 0] += 1
@@ -169,6 +172,9 @@ package struct Entry: Sendable {
     package let subject: ResultSubject?
     /// The planned request.
     package let request: DownloadRequest
+
+    /// Returns the bytes that this run has received, according to the file's status.
+    func receivedBytes(_ status: DownloadStatus) -> ByteCount { max(0, status.progress.completedBytes - offset) }
 
     package init(
         request: DownloadRequest, download: Download, startedAt: Duration, subject: ResultSubject? = nil
