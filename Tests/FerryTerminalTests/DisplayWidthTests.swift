@@ -58,4 +58,25 @@ import Testing
             #expect(Unicode.Scalar(sample).map(DisplayWidth.columns(of:)) != 2)
         }
     }
+
+    @Test("DisplayWidth: a sentence is wrapped between words; every word and figure stays whole", arguments: 20...90)
+    func wraps(limit: Int) {
+        let text = "not enough space in /mnt/tiny: 5.4 MB free, 44.7 MB missing, with 83.9 KB kept free"
+        let lines = DisplayWidth.wrap(text, to: limit)
+        #expect(lines.allSatisfy { DisplayWidth.columns(of: $0) <= limit })
+        #expect(lines.joined(separator: " ") == text)
+    }
+
+    @Test("DisplayWidth: wide characters and long words are wrapped where the line ends")
+    func wrapsLong() {
+        #expect(DisplayWidth.wrap("中文文件名 12.5 MB", to: 6) == ["中文文", "件名", "12.5", "MB"])
+        #expect(DisplayWidth.wrap("abcdefgh i", to: 4) == ["abcd", "efgh", "i"])
+        #expect(DisplayWidth.wrap("a", to: 1) == ["a"] && DisplayWidth.wrap("", to: 5) == [])
+    }
+
+    @Test("DisplayWidth: a shortened sentence does not end with a part of a figure")
+    func figures() {
+        #expect(DisplayWidth.begin("free: 44.7 MB of the disk", to: 12) == "free:...")
+        #expect(DisplayWidth.begin("free: 44.7 MB of the disk", to: 14) == "free: 44.7...")
+    }
 }

@@ -2,7 +2,8 @@ import Ferry
 package import FerryAPI
 import FerryCore
 
-/// Formats downloads as a table. A download that has failed, or that waits for a time or the user, has a second line. Pure.
+/// Formats downloads as a table. Below a download that has failed, or that waits for a time or the user, the reason has its own
+/// lines. Pure.
 ///
 /// If space is short, columns are omitted in the order time left, speed, size, session, and the name is shortened in
 /// the middle. Without a width nothing is shortened.
@@ -67,8 +68,8 @@ package struct DownloadTable: Sendable {
         var lines = [line(columns.map(\.title))]
         for download in downloads {
             lines.append(line(columns.map { $0.text(download) }))
-            guard let reason = Self.reason(download).map({ "  " + $0 }) else { continue }
-            lines.append(width.map { DisplayWidth.fit(reason, to: $0) } ?? reason)
+            guard let reason = Self.reason(download) else { continue }
+            lines += (width.map { DisplayWidth.wrap(reason, to: max(1, $0 - 2)) } ?? [reason]).map { "  " + $0 }
         }
         return lines
     }
@@ -187,7 +188,9 @@ package struct DownloadTable: Sendable {
         default: break
         }
         guard progress.totalBytes == nil, progress.completedBytes > 0 else {
-            return ByteText.percent(progress.fraction, isComplete: false)
+            // All bytes are here, for example of a file that does not match its checksum.
+            let isWhole = status.state.kind == .failed && progress.completedBytes == progress.totalBytes
+            return ByteText.percent(progress.fraction, isComplete: isWhole)
         }
         return ByteText.size(progress.completedBytes)
     }

@@ -50,18 +50,57 @@ package enum DisplayWidth {
         return head + gap + String(tail.reversed())
     }
 
-    /// Shortens a sentence at its end to at most `limit` columns, so that its beginning remains.
+    /// Breaks a sentence into lines of at most `limit` columns, between words or wide characters, so that no figure is
+    /// shortened. A word that is longer than a line is broken anywhere.
+    package static func wrap(_ text: String, to limit: Int) -> [String] {
+        var lines: [String] = []
+        var (line, used): ([Character], Int) = ([], 0)
+        // The number of the line's characters before the last place where it may be broken.
+        var breakable = 0
+        func add(_ characters: some Sequence<Character>) {
+            var text = String(characters)
+            while text.utf8.last == UInt8(ascii: " ") { text.removeLast() }
+            lines.append(text)
+        }
+        for character in text {
+            let columns = columns(of: String(character))
+            while used + columns > limit, !line.isEmpty, character != " " {
+                let count = breakable > 0 ? breakable : line.count
+                add(line.prefix(count))
+                line.removeFirst(count)
+                used = self.columns(of: String(line))
+                breakable = 0
+            }
+            if line.isEmpty, character == " ", !lines.isEmpty { continue }
+            line.append(character)
+            used += columns
+            if character == " " || columns == 2 { breakable = line.count }
+        }
+        if !line.isEmpty { add(line) }
+        return lines
+    }
+
+    /// Shortens a sentence at its end to at most `limit` columns, so that its beginning remains, without a part of a figure.
     package static func begin(_ text: String, to limit: Int) -> String {
         guard columns(of: text) > limit else { return text }
         let gap = limit >= 8 ? "..." : ""
         var (head, used) = ("", gap.count)
         for character in text {
             used += columns(of: String(character))
-            guard used <= limit else { break }
+            guard used <= limit else {
+                if isOfFigure(character) { while head.last.map(isOfFigure) == true { head.removeLast() } }
+                break
+            }
             head.append(character)
         }
         while head.utf8.last == UInt8(ascii: " ") { head.removeLast() }
         return head + gap
+    }
+
+    private static func isOfFigure(_ character: Character) -> Bool {
+        guard let byte = character.asciiValue else { return false }
+        return (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: ".")
+            || byte == UInt8(ascii: ",")
     }
 
     /// Shortens or right-pads the text to exactly `width` columns.

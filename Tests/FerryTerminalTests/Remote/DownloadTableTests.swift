@@ -41,6 +41,20 @@ import Testing
             ])
     }
 
+    @Test("DownloadTable: a failed file of which all bytes are here has 100 percent, and its reason is wrapped")
+    func failed() {
+        let reason = "not enough space in /mnt/tiny: 5.4 MB free, 44.7 MB missing, with 83.9 KB kept free"
+        let error = DownloadError(.diskFull, .words(reason))
+        let rows: [ListedDownload] = [.sample("a", .failed(error), done: 1_000_000), .sample("b", .failed(error))]
+        func lines(_ width: Int) -> [String] { DownloadTable(width: width).lines(rows, identifiers: .whole) }
+        #expect(lines(200)[1].hasPrefix("a   failed  100.0%") && lines(200)[3].contains(" 50.0%"))
+        for width in [60, 72, 76, 80] {
+            let text = lines(width)[2...].prefix { !$0.hasPrefix("b ") }
+            #expect(text.map { $0.dropFirst(2) }.joined(separator: " ") == reason)
+            #expect(text.allSatisfy { $0.hasPrefix("  ") && DisplayWidth.columns(of: $0) <= width })
+        }
+    }
+
     @Test("DownloadTable: the lines fit any width from 40 columns on", arguments: [40, 50, 60, 70, 80, 120, 200])
     func fits(width: Int) {
         for line in lines(width) { #expect(DisplayWidth.columns(of: line) <= width) }
