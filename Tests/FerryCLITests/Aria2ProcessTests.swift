@@ -112,6 +112,21 @@ import Testing
         }
     }
 
+    @Test("aria2c: the remedy for missing credentials works, and no other header has the password")
+    func credentials() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.always("/f.bin", .basicAuth("u", "secret"))
+            let place = try Workplace()
+            let first = try await FerryProcess.run(["aria2c", server.url("/f.bin")], in: place)
+            #expect(first.code == 24 && first.output.contains("Give --http-user and --http-passwd"), "\(first.output)")
+            let second = try await FerryProcess.run(
+                ["aria2c", "--http-user=u", "--http-passwd=secret", server.url("/f.bin")], in: place)
+            #expect(second.code == 0, "\(second.output)")
+            #expect(try place.data("f.bin") == Self.bytes(Self.resource))
+        }
+    }
+
     @Test("aria2c: an interrupted run is status 7, and the same command goes on")
     func interrupted() async throws {
         try await OriginServer.with { server in

@@ -125,6 +125,41 @@ import Testing
             ])
     }
 
+    @Test("Aria2Advice: no suggestion names an option that aria2c does not have", arguments: ErrorPhrase.Key.allCases)
+    func advice(key: ErrorPhrase.Key) throws {
+        let error = DownloadError(.refused, "bad", suggestion: nil).suggesting(ErrorPhrase(key, "f", "g", "h"))
+        let line = Aria2Advice.line(error)
+        #expect(line.utf8.hasPrefix("bad"))
+        // The whole commands of `ferry` have its own options.
+        let own = line.replacing("ferry get --checksum none", by: "")
+        for word in own.split(whereSeparator: { " ;,.()=".contains($0) }) where word.utf8.hasPrefix("--") {
+            #expect(Aria2CommandOption.find(String(word.dropFirst(2)))?.use == .followed, "\(key): \(line)")
+        }
+        #expect(!own.utf8.contains("--checksum none") && !own.utf8.contains("or none"), "\(line)")
+    }
+
+    @Test(
+        "Aria2Advice: a remedy is given in options of aria2c, and clauses with other options are omitted",
+        arguments: [
+            (.giveCredentialsFirst, "bad; Give --http-user and --http-passwd, or --header, and run it again."),
+            (
+                .giveAuthority,
+                "bad; Give the authority with --ca-certificate; --check-certificate=false would trust anyone."
+            ),
+            (.allowDowngrade, "bad"), (.runAgain, "bad; Run it again to resume."),
+        ] as [(ErrorPhrase.Key, String)])
+    func remedies(key: ErrorPhrase.Key, line: String) {
+        #expect(Aria2Advice.line(DownloadError(.refused, "bad").suggesting(ErrorPhrase(key))) == line)
+    }
+
+    @Test("Aria2Advice: the facts of a sentence stay without the hint at an option of ferry get")
+    func facts() {
+        let unproven = "the server now gives no validator"
+        #expect(Aria2Advice.known(unproven + " (--resume-unproven compares samples)") == unproven)
+        #expect(Aria2Advice.known("x is expected; --checksum none drops it") == "x is expected")
+        #expect(Aria2Advice.known("f (1).bin; a (b) c;d") == "f (1).bin; a (b) c;d")
+    }
+
     @Test("Aria2Reporter: the summary comes at its interval and the readout each time; what is open is status 7")
     func progress() throws {
         let streams = Streams()

@@ -107,9 +107,9 @@ final class Aria2Reporter: RunReporting {
             }
             begin(event.id)
         case .resumed: begin(event.id)
-        case .restarted(let reason): log(.notice, "GID#\(event.id.rawValue) - Restarting: \(reason)")
-        case .retrying(_, _, let reason): log(.info, "GID#\(event.id.rawValue) - Retrying: \(reason)")
-        case .note(let text): log(.info, "GID#\(event.id.rawValue) - \(text)")
+        case .restarted(let reason): log(.notice, event.id, "Restarting: ", reason)
+        case .retrying(_, _, let reason): log(.info, event.id, "Retrying: ", reason)
+        case .note(let text): log(.info, event.id, "", text)
         default: break
         }
     }
@@ -153,14 +153,10 @@ final class Aria2Reporter: RunReporting {
         let code = "errorCode=\(status.rawValue)"
         log(
             .error,
-            "CUID#0 - Download aborted. URI=\(state.withLock { $0.uris[id] } ?? name)\nException: \(code) \(Self.line(error))"
+            "CUID#0 - Download aborted. URI=\(state.withLock { $0.uris[id] } ?? name)\nException: \(code) \(Aria2Advice.line(error))"
         )
         log(.notice, "Download GID#\(id.rawValue) not complete: \(known)")
         run(hooks.error, id, known)
-    }
-
-    private static func line(_ error: DownloadError) -> String {
-        [error.message, error.underlying, error.suggestion].compactMap(\.self).joined(separator: "; ")
     }
 
     func error(_ line: String) {
@@ -236,6 +232,10 @@ final class Aria2Reporter: RunReporting {
     func drained() async { await console.drained() }
 
     // MARK: Output
+
+    private func log(_ level: Aria2Output.Level, _ id: DownloadID, _ start: String, _ text: String) {
+        log(level, "GID#\(id.rawValue) - \(start)\(Aria2Advice.known(text) ?? text)")
+    }
 
     private func log(_ level: Aria2Output.Level, _ text: String) {
         guard output.shows(level) else { return }
