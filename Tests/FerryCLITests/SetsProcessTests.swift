@@ -24,8 +24,11 @@ import Testing
             }
             var daemon = try await ServeProcess.start(in: place)
             let added = try await ferry("sync", server.url("/pub/"), "d", "--daemon")
-            #expect(added.code == 0 && added.lines.count == 1, "\(added.error)")
+            #expect(added.code == 0 && added.lines.count == 1 && added.error.isEmpty, "\(added.error)")
             let id = try #require(added.lines.first)
+            let again = try await ferry("sync", server.url("/pub/"), "d", "--daemon", "--json")
+            #expect(again.code == 0 && again.output.contains(id), "\(again.output)")
+            #expect(again.error == "ferry: already listed, and being synced: \(place.path("d"))\n", "\(again.error)")
             for _ in 0..<8 {
                 // A random moment: what matters is that no moment loses anything.
                 try await Task.sleep(for: .milliseconds(Int.random(in: 50...500)))
@@ -51,7 +54,11 @@ import Testing
                 listed.lines == ["\(id.prefix(6))  complete, 30 files  \(place.path("d"))"], "\(listed.lines)")
             #expect(try await ferry("verify", "d").code == 0)
             #expect(try await ferry("list", "--session", "all").lines.count <= 1)
-            #expect(try await ferry("sets", "remove", String(id.prefix(4))).code == 0)
+            let synced = try await ferry("sync", server.url("/pub/"), "d", "--daemon")
+            #expect(
+                synced.lines == [id] && synced.error.contains("already listed, and synced again"), "\(synced.error)")
+            let removed = try await ferry("sets", "remove", String(id.prefix(4)))
+            #expect(removed.code == 0 && removed.lines == ["removed: \(place.path("d"))"], "\(removed.output)")
             #expect(try await ferry("sets").error.contains("there are no sets"))
             for (arguments, text) in [
                 (["sets", "frob"], "is no action on sets"), (["sets", "pause"], "name the sets, or all"),

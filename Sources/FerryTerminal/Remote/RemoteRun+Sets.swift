@@ -19,12 +19,14 @@ extension RemoteRun {
         }
     }
 
-    /// Runs `ferry sync --daemon`: prints the identifier of the set.
+    /// Runs `ferry sync --daemon`: prints the identifier of the set. A message reports a set that was listed before.
     package func addSet(_ arguments: SyncArguments, standard: GetOptions) async throws -> ExitCode {
         let planner = SyncPlanner(
             standard, arguments.request, arguments.trust, arguments.run, arguments.show, world: .system)
         let new = try planner.daemonSet(arguments, standard: standard)
+        let all = try await link.ask(.sets, as: FileSetItems.self).items
         let set = try await link.ask(.addSet, json: new, as: FileSet.self)
+        if let listed = all.first(where: { $0.id == set.id }) { console.message(FileSetText.listedAlready(listed)) }
         if json { say(set) } else { say(set.id) }
         return .done
     }
@@ -47,6 +49,7 @@ extension RemoteRun {
         for set in try Self.chosen(words, among: all) {
             if action == .remove {
                 _ = try await link.ask(.removeSet, id: set.id, as: RemovedSet.self)
+                if json { say(set) } else { say(FileSetText.removed(set)) }
             } else {
                 done.append(try await link.ask(action.route, id: set.id, as: FileSet.self))
             }
@@ -85,8 +88,22 @@ extension RemoteRun {
     }
 }
 
-/// The line of `ferry sets` for one set.
+/// The line of `ferry sets` for one set, and the message about one that is added twice.
 enum FileSetText {
+    /// Returns the message for a set that was already listed, in its state before it was added again.
+    static func listedAlready(_ set: FileSet) -> String {
+        let place = set.set.directory
+        let text: Reason =
+            set.state.isActive
+            ? "already listed, and being synced: \(place)" : "already listed, and synced again: \(place)"
+        return "ferry: " + text.shown
+    }
+
+    /// Returns the line for a set that was removed from the list.
+    static func removed(_ set: FileSet) -> String {
+        PrintableText.escape("\(("removed" as Reason).local): \(set.set.directory)")
+    }
+
     static func line(_ set: FileSet, _ identifiers: ShortIdentifiers) -> String {
         let (id, place) = (identifiers.short(set.id), set.set.directory)
         let (received, speed) = (ByteText.size(set.receivedBytes), ByteText.rate(set.bytesPerSecond ?? 0))
