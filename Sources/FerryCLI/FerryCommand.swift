@@ -30,7 +30,10 @@ struct FerryCommand: ParsableCommand {
         subcommands: [StartCommandsCommand.self],
         groupedSubcommands: ([
             CommandGroup(
-                name: "Direct downloads", subcommands: [GetCommand.self, PlanCommand.self, Aria2Command.self]),
+                name: "Direct downloads",
+                subcommands: [
+                    GetCommand.self, PlanCommand.self, CurlCommand.self, WgetCommand.self, Aria2Command.self,
+                ]),
             CommandGroup(
                 name: "Sets of files",
                 subcommands: [SyncCommand.self, VerifyCommand.self, RepairCommand.self, SetsCommand.self]),
@@ -71,6 +74,8 @@ struct FerryCommand: ParsableCommand {
             return .done
         }
         let alone = parseAlone(given)
+        // A translated command line has the help of the original.
+        let pasted = given.first.flatMap { CommandAdvice.isPasted($0) ? $0 : nil }
         let arguments: [String]
         // allow(bytes): a list of words.
         let json = given.contains("--json")
@@ -80,7 +85,7 @@ struct FerryCommand: ParsableCommand {
                 ? given
                 : try CommandAdvice.complete(
                     Doors.arguments.reduce(given) { $1.command($0) }, commands: commandNames, isShown: isatty(1) == 1)
-        } catch { return Program.usage(error, command: "", json: json) }
+        } catch { return Program.usage(error, command: pasted ?? "", json: json) }
         do {
             let command = try alone ?? parseAsRoot(arguments)
             let isService =
@@ -97,7 +102,7 @@ struct FerryCommand: ParsableCommand {
             let command = arguments.first { !$0.utf8.hasPrefix("-") } ?? ""
             let known = configuration.subcommands.first { $0.configuration.commandName == command }
             let usage = UsageError(OptionAdvice.improve(message(for: error)))
-            return Program.usage(usage, command: known == nil ? "" : command, json: json)
+            return Program.usage(usage, command: pasted ?? (known == nil ? "" : command), json: json)
         }
     }
 

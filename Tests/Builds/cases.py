@@ -147,7 +147,7 @@ CASES = [
     Case("a set in the daemon", [["sync", "--daemon", "{site}/", "{dir}/set"], ["until", "complete", "sets"], ["stop"]]),
     # The rest.
     *(Case(f"help {name}", [[*name.split(), "--help"]]) for name in (
-        "", "get", "plan", "aria2c", "sync", "verify", "repair", "sets", "add", "list", "show", "watch", "pause", "resume",
+        "", "get", "plan", "curl", "wget", "aria2c", "sync", "verify", "repair", "sets", "add", "list", "show", "watch", "pause", "resume",
         "cancel", "restart", "remove", "clear", "move", "set", "relocate", "web", "browser", "gateway", "fleet", "fleet init", "fleet add",
         "fleet status", "fleet results", "fleet host", "fleet retry", "fleet pause", "fleet resume", "fleet drain",
         "fleet remove", "work", "serve", "status", "stop", "logs", "service", "doctor", "browser-host", "start-commands")),

@@ -29,8 +29,9 @@ import Testing
         }
         .compactMap { $0.split(separator: " ").first.map { [String($0)] } }
         #expect(commands.count > 20)
-        // Programs read the help of aria2c.
-        for command in [[]] + commands where command != ["aria2c"] {
+        #expect(commands.contains(["curl"]) && commands.contains(["wget"]))
+        // Programs read the help of aria2c; that of curl and wget is a table.
+        for command in [[]] + commands where ![["aria2c"], ["curl"], ["wget"]].contains(command) {
             let english = try await FerryProcess.run(command + ["--help"], in: place, environment: wide).text
             #expect(HelpText(english, columns: 80).untranslated == [])
             let narrow = try await FerryProcess.run(command + ["--help"], in: place, environment: ["COLUMNS": "80"])
@@ -159,6 +160,11 @@ import Testing
             let cert = try await FerryProcess.run(["get", "--cert", "c.pem", server.url("/f")], in: place).error
             #expect(
                 cert == "ferry: --cert: unknown option: client certificates cannot be used (see ferry get --help)\n")
+            for words in [["curl", "-I"], ["wget", "--spider"], ["curl", "--nonsense"]] {
+                let refused = try await FerryProcess.run(words + [server.url("/f")], in: place)
+                #expect(refused.code == 2, "\(words)")
+                #expect(refused.error.hasSuffix(" (see ferry \(words[0]) --help)\n"), "\(refused.error)")
+            }
             #expect(try await FerryProcess.run(["-V"], in: place).text.hasPrefix("ferry 0."))
         }
     }

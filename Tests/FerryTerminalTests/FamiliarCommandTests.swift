@@ -166,6 +166,7 @@ import Testing
             ("Unknown option '-t'", "-t: unknown option: use --retries N"),
             ("Unknown option '--rate'", "--rate: unknown option: use --limit-rate RATE"),
             ("Unknown option '--speed-limit'", "--speed-limit: unknown option: use --min-speed RATE"),
+            ("Unknown option '--foo'. Did you mean '--dir'?", "--foo: unknown option"),
             (
                 "Unknown option '--parallle'. Did you mean '--parallel'?",
                 "--parallle: unknown option; did you mean --parallel?"

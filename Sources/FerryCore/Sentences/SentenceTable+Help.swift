@@ -239,7 +239,14 @@ extension SentenceTable {
         "Takes the arguments of ferry get, but no directories; a part file needs its URL after it. Of s3://BUCKET/PREFIX/ it lists the objects. EXIT CODES: see ferry get --help.":
             "接受 ferry get 的参数，但不接受目录；部分文件后面必须有其网址。对于 s3://BUCKET/PREFIX/ 则列出其中的对象。退出码见 ferry get --help。",
 
-        // aria2c
+        // curl, wget, aria2c
+        "Download with the arguments of curl.": "以 curl 的参数下载。",
+        "Download with the arguments of wget.": "以 wget 的参数下载。",
+        "ferry curl --help says what becomes of each option. Options of ferry get can be added.":
+            "各选项的作用见 ferry curl --help。可以加上 ferry get 的选项。",
+        "ferry wget --help says what becomes of each option. Options of ferry get can be added.":
+            "各选项的作用见 ferry wget --help。可以加上 ferry get 的选项。",
+        "Arguments of curl.": "curl 的参数。", "Arguments of wget.": "wget 的参数。",
         "Download with the arguments, output and exit status of aria2c.": "以 aria2c 的参数、输出和退出状态下载。",
         """
         For HTTP and HTTPS. A link to the binary with the name aria2c is the same: programs that start aria2c use Ferry \

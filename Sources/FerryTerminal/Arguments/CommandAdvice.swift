@@ -17,11 +17,9 @@ package enum CommandAdvice {
             guard names(topic, commands) else { throw unknown(topic, commands) }
             return arguments
         }
+        if isPasted(first) { return try PastedCommand.translate(arguments.dropFirst(), of: first, isShown: isShown) }
         if names(first, commands) || first == "help" { return arguments }
         if first == "version" || first == "-V" { return ["--version"] }
-        if first == "curl" || first == "wget" {
-            return try PastedCommand.translate(arguments.dropFirst(), of: first, isShown: isShown)
-        }
         // Output flags may precede the command.
         // allow(bytes): a list of words.
         let flags = arguments.prefix {
@@ -53,6 +51,9 @@ package enum CommandAdvice {
         return HelpText.broken(about.local, hanging: 0, 80) + rows.joined()
     }
 
+    /// Whether a word begins a command line of curl or wget.
+    package static func isPasted(_ word: String) -> Bool { PastedOption.Program(rawValue: word) != nil }
+
     private static func isURL(_ word: String) -> Bool {
         let word = word.lowercased()
         return ["http://", "https://", "s3://"].contains { word.utf8.hasPrefix($0) }
@@ -64,8 +65,7 @@ package enum CommandAdvice {
     private static func unknown(_ word: String, _ commands: [String]) -> UsageError {
         let meant =
             synonyms[word].flatMap { $0.first { names($0, commands) } }
-            ?? commands.map { (name: $0, distance: distance(word, $0)) }
-            .filter { $0.distance <= max(1, word.utf8.count / 3) }.min { $0.distance < $1.distance }?.name
+            ?? commands.filter { isLike(word, $0) }.min { distance(word, $0) < distance(word, $1) }
         let quoted = TextError.quote(word)
         if word.utf8.contains("://") { return UsageError("\(quoted): ferry downloads from http, https and s3 URLs") }
         guard let meant else {
@@ -85,6 +85,9 @@ package enum CommandAdvice {
         "abort": ["cancel"], "kill": ["cancel"], "ui": ["web"], "open": ["web"], "dry-run": ["plan"],
         "check": ["doctor"],
     ]
+
+    /// Whether a word may be a misspelling of a name.
+    static func isLike(_ word: String, _ name: String) -> Bool { distance(word, name) <= max(1, word.utf8.count / 3) }
 
     /// Returns the number of bytes to insert, remove, replace, or exchange with their neighbour.
     private static func distance(_ one: String, _ other: String) -> Int {
@@ -126,6 +129,11 @@ package enum OptionAdvice {
         if pattern.utf8.hasPrefix("Unknown"), let advice = advice[values[0]] {
             return "\(values[0]): unknown option: \(Reason.pattern(advice, []))"
         }
+        // The parser also suggests options that have little in common with the unknown one.
+        if pattern.utf8.hasPrefix("Unknown"), values.count > 1, !CommandAdvice.isLike(bare(values[0]), bare(values[1]))
+        {
+            return "\(values[0]): unknown option"
+        }
         let text = Reason.pattern(ours[pattern] ?? pattern, values.map { .words($0) })
         // curl's proxy option.
         guard pattern.utf8.hasPrefix("The value"), values[1].utf8.hasPrefix("-x "), values[0].utf8.contains(":") else {
@@ -133,6 +141,9 @@ package enum OptionAdvice {
         }
         return "\(text); a proxy is --proxy URL"
     }
+
+    /// Returns the name of an option without its dashes.
+    private static func bare(_ option: String) -> String { String(option.drop { $0 == "-" }) }
 
     /// The messages of the argument parser, the longer ones first.
     private static let patterns = [
