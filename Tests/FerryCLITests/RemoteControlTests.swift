@@ -181,6 +181,9 @@ import Testing
             #expect(
                 try await home.run("set", "gone", "label=l").text
                     == "changed: gone; it has failed; to try it again: ferry resume \(failed)\n")
+            #expect(
+                try await home.ferry("restart", "gone").error
+                    == "ferry: gone cannot be restarted: it has failed; ferry resume tries it again\n")
             try await home.run("remove", "gone")
             let changed = try #require(try await home.objects("show", "c").first)
             #expect(changed["label"] as? String == "l")
@@ -213,7 +216,7 @@ import Testing
             #expect(refused.text == "unchanged: c (paused)\n")
             #expect(try await home.run("clear", "cancelled").text == "removed: 1 download\n")
             #expect(try await home.run("remove", "a", "c").lines == ["removed: a", "removed: c"])
-            #expect(try await home.run("list").text == "")
+            #expect(try await home.ferry("list").error == "ferry: there are no downloads\n")
             gate.open()
         }
     }
@@ -349,6 +352,16 @@ import Testing
             let watched = try await home.ferry("watch", "--session", "bad/name")
             #expect(watched.code == 2)
             #expect(watched.error == listed.error)
+            for (words, message) in [
+                (["--session", "nosuch"], "there is no session \"nosuch\": there are default"),
+                (["--search", "nosuch"], "no download matches"),
+            ] {
+                let outcome = try await FerryProcess.run(
+                    ["list"] + words, in: home.place, environment: home.environment)
+                #expect(
+                    outcome.code == 0 && outcome.text == "" && outcome.error == "ferry: \(message)\n",
+                    "\(outcome.error)")
+            }
             let failure = try await home.ferry("watch", "--session", "bad/name", "--json")
             #expect(failure.code == 2)
             let error = try #require(try FerryCLITests.objects(failure.text).first?["error"] as? [String: Any])

@@ -24,7 +24,7 @@ import Testing
             let error = try #require(try FerryCLITests.objects(again.text).first?["error"] as? [String: Any])
             #expect(error["code"] as? String == "conflict")
             #expect(try await home.run("remove", "b").text == "removed: b\n")
-            #expect(try await home.run("list").text == "")
+            #expect(try await home.ferry("list").error == "ferry: there are no downloads\n")
         }
     }
 
@@ -42,7 +42,7 @@ import Testing
             #expect(outcome.error.hasSuffix(" and was not deleted\n"), "\(outcome.error)")
             #expect(!FileManager.default.fileExists(atPath: home.path("a")))
             #expect(try String(contentsOfFile: home.path("b"), encoding: .utf8) == "mine")
-            #expect(try await home.run("list").text == "")
+            #expect(try await home.ferry("list").error == "ferry: there are no downloads\n")
         }
     }
 
@@ -68,7 +68,7 @@ import Testing
             let part = home.path("a.bin.part")
             let keep = try await home.run("cancel", "--keep", "a.bin")
             #expect(keep.text == "off the list: a.bin; to resume: ferry get \(part)\n")
-            #expect(try await home.run("list").text == "")
+            #expect(try await home.ferry("list").error == "ferry: there are no downloads\n")
             let rest = try await home.ferry("get", part)
             #expect(rest.code == 0, "\(rest.error)")
             #expect(resource.source.compare(file: home.path("a.bin"), size: resource.size) == .equal)
@@ -85,7 +85,7 @@ import Testing
             let keep = try await home.ferry("cancel", "--keep", "a.bin")
             #expect(keep.code == 0, "\(keep.error)")
             #expect(keep.text == "off the list: a.bin; nothing was received yet\n")
-            #expect(try await home.run("list").text == "")
+            #expect(try await home.ferry("list").error == "ferry: there are no downloads\n")
         }
     }
 
@@ -108,7 +108,7 @@ import Testing
             #expect(try await get.outcome().code == 130)
             let keep = try await home.run("cancel", "--keep", "a.bin")
             #expect(keep.text == "off the list: a.bin; to resume: ferry get \(part)\n")
-            #expect(try await home.run("list").text == "")
+            #expect(try await home.ferry("list").error == "ferry: there are no downloads\n")
             let rest = try await home.ferry("get", part)
             #expect(rest.code == 0, "\(rest.error)")
             #expect(resource.source.compare(file: home.path("a.bin"), size: resource.size) == .equal)
@@ -129,7 +129,7 @@ import Testing
             #expect(try await home.ferry("get", home.path("a.bin.part")).code == 0)
             let keep = try await home.run("cancel", "--keep", "a.bin")
             #expect(keep.text == "off the list: a.bin; no part of it is left to resume\n")
-            #expect(try await home.run("list").text == "")
+            #expect(try await home.ferry("list").error == "ferry: there are no downloads\n")
             #expect(resource.source.compare(file: home.path("a.bin"), size: resource.size) == .equal)
             gate.open()
         }

@@ -48,6 +48,8 @@ package enum ErrorText {
     private static func suggestion(for error: DownloadError) -> Reason? {
         switch (error.code, error.phrase?.key) {
         case (.wrongState, .cannotResume?): "ferry restart downloads it again"
+        case (.wrongState, .cannotRestart?) where error.phrase?.arguments.last == Reason(.itHasFailed):
+            "ferry resume tries it again"
         case (.wrongState, .cannotCancel?): "ferry remove takes it off the list"
         case (.conflict, .otherThanDownloaded?): "without --delete-files it leaves the list, and the file stays"
         case (.conflict, _): "choose another name with -o, or another rule with --on-conflict"

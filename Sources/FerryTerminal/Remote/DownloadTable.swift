@@ -108,8 +108,7 @@ package struct DownloadTable: Sendable {
         return BottleneckText.sentence(limit)
     }
 
-    /// Returns what the user can do to continue a download, other than resuming it; `nil` if resuming is enough or not
-    /// needed.
+    /// Returns what the user can do to continue a download; `nil` if it continues by itself, or if its error suggests something.
     static func remedy(_ download: ListedDownload) -> Reason? {
         switch download.status.state {
         case .failed(let error) where error.code == .checksum:

@@ -50,7 +50,8 @@ package struct RemoteRun: Sendable {
         package init() {}
 
         /// Whether some downloads may be omitted.
-        package var isPartial: Bool { states != nil || search != nil || limit != nil }
+        package var isPartial: Bool { isFiltered || limit != nil }
+        var isFiltered: Bool { states != nil || search != nil }
 
         /// Returns the query items. Throws for an unknown word.
         func query() throws(UsageError) -> [(name: String, value: String)] {
@@ -89,11 +90,23 @@ package struct RemoteRun: Sendable {
             let identifiers = options.isPartial ? .whole : ShortIdentifiers(downloads.map(\.id.rawValue))
             let table = DownloadTable(width: width, showsSessions: session == FerryAPI.everySession)
             for line in table.lines(downloads, identifiers: identifiers) { say(line) }
+            if downloads.isEmpty { console.message("ferry: " + (try await nothing(options)).shown) }
         }
         if !options.areNames, let path = try? await link.greet().damagedCatalogue {
             console.message("ferry: " + ("the list: \(Self.damage(path))" as Reason).shown)
         }
         return .done
+    }
+
+    /// Returns the message in place of an empty list. It names the sessions if there is none of the given name.
+    private func nothing(_ options: ListOptions) async throws -> Reason {
+        if let session, session != FerryAPI.everySession {
+            let known = try await link.ask(.sessions, as: SessionItems.self).items.map(\.identifier)
+            if !known.contains(where: session.hasSameBytes) {
+                return "there is no session \(TextError.quote(session)): there are \(known.joined(separator: ", "))"
+            }
+        }
+        return options.isFiltered ? "no download matches" : "there are no downloads"
     }
 
     /// Runs `ferry show`.
