@@ -349,6 +349,9 @@ import Testing
             #expect(plan.items.compactMap(\.request).count == count)
             #expect(Self.badLines(plan).count == outside.count + inside.count - count)
             #expect(Self.badLines(plan).allSatisfy { $0.utf8.contains("--trust-list") })
+            for (line, place) in zip(Self.badLines(plan), outside) {
+                #expect(line.utf8.contains("\"\(place.dropFirst(4))\" leads out of the directory in use"), "\(line)")
+            }
         }
     }
 

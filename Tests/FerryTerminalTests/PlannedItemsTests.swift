@@ -45,4 +45,23 @@ import Testing
         let badLines = plan.items.compactMap { if case .unusable(let line) = $0 { line } else { nil } }
         #expect(badLines == ["a", "b"].map { "\($0): cannot be read to its end: Input/output error" })
     }
+
+    @Test(
+        "PlannedItems: what is no list is said in one line",
+        arguments: [
+            ([UInt8]("http://h/f\n".utf8.flatMap { [$0, 0] }), "the list is in UTF-16; save it as UTF-8"),
+            ([0x89, 0x50, 0x4E, 0x00, 0x0A], "its bytes are not text"), (nil, "l: cannot be read: Is a directory"),
+        ] as [([UInt8]?, String)])
+    func others(bytes: [UInt8]?, message: String) throws {
+        var world = PlanningWorld.test()
+        world.openList = { path throws(UsageError) in
+            ListFile(name: path) { offset throws(UsageError) in
+                guard let bytes else { throw UsageError("Is a directory") }
+                return offset == 0 ? bytes : []
+            }
+        }
+        let plan = try GetPlanner.plan(.of { $0.files.lists = ["l"] }, world: world)
+        let lines = plan.items.compactMap { if case .unusable(let line) = $0 { line } else { nil } }
+        #expect(lines.count == 1 && lines[0].utf8.contains(message), "\(lines)")
+    }
 }

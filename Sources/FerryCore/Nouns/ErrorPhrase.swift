@@ -206,7 +206,8 @@ extension ErrorPhrase {
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary, getOneFile
         case nameServer, allowPrivate, leaveOutNoPrivate
         case renewCertificate, setDate, giveNameOfCertificate
-        case giveAuthority, giveCertificate, writeHTTP, allowDowngrade, writeProxyCredentials, waitForOther,
+        case giveAuthority, giveCertificate, writeHTTP, allowDowngrade, allowRedirects, writeProxyCredentials,
+            waitForOther,
             waitOrRename,
             moveAway
         case nameLists, useNewer

@@ -26,8 +26,8 @@ extension SentenceTable {
         "--results goes with ferry get": "--results 用于 ferry get",
         "--no-paths and {0} cannot be used together": "--no-paths 和 {0} 不能一起使用",
         "--trust-list needs -i LIST or --retry-from FILE": "--trust-list 与 -i LIST 或 --retry-from FILE 一起使用",
-        "a list leads below the directory in use, without .. and hidden names; --trust-list allows others":
-            "列表只能指向所用目录之下，不含 .. 和隐藏名称；--trust-list 允许其他路径",
+        "{0} leads out of the directory in use, or to a hidden name; --trust-list allows it":
+            "{0} 指向所用目录之外，或指向隐藏名称；可用 --trust-list 允许",
         "several of the URLs would be written to {0}: give each a name of its own":
             "多个网址会写入 {0}：请为每个网址指定各自的名称",
         "{0} goes with URLs and lists: part files keep their names": "{0} 用于网址和列表：部分文件保留其名称",

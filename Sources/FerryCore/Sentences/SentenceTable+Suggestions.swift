@@ -28,8 +28,8 @@ extension SentenceTable {
             "请提供同一文件的新链接，或用 --accept-html 接收它；已有的内容会保留。"
         ),
         .giveOwnChecksum: (
-            "The server may send a wrong Content-Digest. Give the file's own checksum, or none to take the bytes as they are.",
-            "服务器发送的 Content-Digest 可能有误。请给出文件本身的校验和，或用 none 按原样接受数据。"
+            "The server may send a wrong Content-Digest. Give the file's own with --checksum, or --checksum none to take the bytes as they are.",
+            "服务器发送的 Content-Digest 可能有误。请用 --checksum 给出文件本身的校验和，或用 --checksum none 按原样接受数据。"
         ),
         .runAgain: ("Run it again to resume.", "重新运行即可从这里继续。"),
         .continueWithRest: (
@@ -91,6 +91,7 @@ extension SentenceTable {
             "If it is the server's own, give it with --ca-file; --insecure would trust anyone.",
             "如果它确实是该服务器自己的证书，请用 --ca-file 提供它；--insecure 会信任任何人。"
         ),
+        .allowRedirects: ("--max-redirects N follows more.", "可用 --max-redirects N 跟随更多重定向。"),
         .allowDowngrade: ("--allow-downgrade follows it.", "可用 --allow-downgrade 跟随它。"),
         .writeProxyCredentials: (
             "Write them as --proxy http://USER:PASSWORD@host:port.", "请写成 --proxy http://USER:PASSWORD@host:port。"

@@ -182,6 +182,7 @@ extension SentenceTable {
         "more than {0} namespaces are declared": "声明的命名空间超过 {0} 个",
         "the prefix of a name is not declared": "名称的前缀没有声明",
         "an entity other than amp, lt, gt, apos and quot": "amp、lt、gt、apos、quot 之外的实体",
+        "this is a web page, not a list": "这是网页，不是列表",
         "this is not a Metalink document of version 4": "这不是第 4 版的 Metalink 文档",
         "the document has no file": "文档中没有文件",
         "the file has no URL of http or https": "文件没有 http 或 https 网址",
@@ -189,6 +190,7 @@ extension SentenceTable {
         "the name of the file is missing or leads out of its directory": "文件名缺失，或指向其目录之外",
         "the digest of the file does not fit its algorithm": "文件的摘要与其算法不符",
         "the file has two digests of one algorithm": "文件有两个同一算法的摘要",
+        "cannot be read: {0}": "无法读取：{0}",
         "cannot be read to its end: {0}": "无法读到末尾：{0}",
         // Progress of ferry get
         "added": "已添加",

@@ -18,6 +18,7 @@ package struct Metalink: Sendable, Hashable {
     ///
     /// - Throws: An error with its line, if the whole document is unusable. A file that cannot be used is an item.
     package init(parsing document: some Collection<UInt8>) throws(TextError) {
+        if Self.isPage(document) { throw TextError("this is a web page, not a list") }
         let root = try PlainXML(parsing: document)
         guard root.name == "metalink", root.namespace == Self.namespace else {
             throw TextError("this is not a Metalink document of version 4", line: root.line)
@@ -40,6 +41,11 @@ package struct Metalink: Sendable, Hashable {
     package static func isDocument(_ bytes: some Collection<UInt8>) -> Bool {
         let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes.dropFirst(0)
         return bytes.first { !ASCII.isWhiteSpace($0) } == UInt8(ascii: "<")
+    }
+
+    private static func isPage(_ document: some Collection<UInt8>) -> Bool {
+        let start = String(decoding: document.drop { $0 != UInt8(ascii: "<") }.prefix(14), as: UTF8.self).lowercased()
+        return start.utf8.hasPrefix("<!doctype html") || start.utf8.hasPrefix("<html")
     }
 
     private static func entry(_ file: PlainXML) throws(TextError) -> URLList.Entry {

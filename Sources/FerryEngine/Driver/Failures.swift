@@ -86,6 +86,8 @@ extension DownloadError {
                 default: nil
                 }
             case .downgrade: ErrorPhrase(.allowDowngrade)
+            case .redirect where failure.hasTooManyRedirects:
+                ErrorPhrase(.allowRedirects)
             case .privateAddress: ErrorPhrase(.allowPrivate)
             case .proxy where !failure.isTransient: ErrorPhrase(.writeProxyCredentials)
             case .store:
@@ -102,6 +104,12 @@ extension DownloadError {
             code, failure.phrase, suggestion: suggestion,
             recovery: failure.isTransient
                 ? .transient(retryAfter: nil) : suggestion?.key == .checkS3Keys ? .needsUser : .permanent)
+    }
+}
+
+extension TransferFailure {
+    fileprivate var hasTooManyRedirects: Bool {
+        if case .phrase(let refusal)? = phrase.arguments.last { refusal.key == .tooManyRedirects } else { false }
     }
 }
 

@@ -101,7 +101,7 @@ package struct ListReader: Sendable {
                     try readDocument(from: bytes)
                 } else {
                     // A picture or a program would be reported as thousands of unusable lines.
-                    guard offset != bytes.count || !bytes.contains(0) else {
+                    guard offset != bytes.count || !bytes.contains(0) || URLList.isUTF16(bytes[...]) else {
                         throw UsageError("its bytes are not text, so it is not a list")
                     }
                     content = .document([])
@@ -146,7 +146,11 @@ package struct ListReader: Sendable {
             offset += bytes.count
             isRead = bytes.isEmpty
             return bytes
-        } catch { throw UsageError("cannot be read to its end: \(error.reason)") }
+        } catch {
+            throw offset == 0
+                ? UsageError("cannot be read: \(error.reason)")
+                : UsageError("cannot be read to its end: \(error.reason)")
+        }
     }
 
     private mutating func readDocument(from start: [UInt8]) throws(UsageError) {

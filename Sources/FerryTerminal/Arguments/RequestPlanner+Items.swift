@@ -90,13 +90,13 @@ extension RequestPlanner {
         return items
     }
 
-    /// Whether an entry's file is placed below the current download directory or the working directory, and not in a
-    /// hidden directory there.
-    private func staysBelow(_ entry: URLList.Entry) -> Bool {
+    /// Returns the directory or name of an entry that is not below the current download directory or the working
+    /// directory, or is hidden there; `nil` if there is none.
+    private func placeElsewhere(_ entry: URLList.Entry) -> String? {
         let places = [entry.dir, entry.out].compactMap(\.self)
-        guard !places.isEmpty else { return true }
+        guard !places.isEmpty else { return nil }
         let homes = [world.absolute(directory), world.directory].map(OwnProgram.plain)
-        return places.allSatisfy { place in
+        func staysBelow(_ place: String) -> Bool {
             var rest = place
             if Paths.isAbsolute(place) {
                 guard let home = homes.first(where: { Paths.isPlace(place, in: $0) }) else { return false }
@@ -104,6 +104,7 @@ extension RequestPlanner {
             }
             return rest.split(at: "/").allSatisfy { $0.utf8.elementsEqual(".".utf8) || !$0.utf8.hasPrefix(".") }
         }
+        return places.first { !staysBelow($0) }
     }
 
     /// Returns the request of a list entry, after preparing its directory.
@@ -113,9 +114,10 @@ extension RequestPlanner {
     mutating func request(
         _ entry: URLList.Entry, template: DownloadRequest, number: Int
     ) throws(UsageError) -> DownloadRequest {
-        guard files.trustList || staysBelow(entry) else {
+        if !files.trustList, let place = placeElsewhere(entry) {
             throw UsageError(
-                "a list leads below the directory in use, without .. and hidden names; --trust-list allows others")
+                "\(TextError.quote(place)) leads out of the directory in use, or to a hidden name; --trust-list allows it"
+            )
         }
         var request = template
         request.sources = entry.urls.map { SecretGrant.with(netrc, $0) }

@@ -128,6 +128,14 @@ import Testing
         ])
     func others(text: String) { #expect(throws: TextError.self) { try Metalink(parsing: Array(text.utf8)) } }
 
+    @Test(
+        "Metalink: a web page is named as such",
+        arguments: ["<html lang='en'>", "\n<!DOCTYPE html><br>", "<!doctype HTML>"])
+    func page(text: String) {
+        let error = #expect(throws: TextError.self) { try Metalink(parsing: Array(text.utf8)) }
+        #expect(error?.message == "this is a web page, not a list")
+    }
+
     @Test("Metalink: at most 100 URLs of a file are used")
     func many() throws {
         let urls = (0..<200).map { "<url>http://h/\($0)</url>" }.joined()

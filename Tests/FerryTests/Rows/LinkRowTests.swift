@@ -52,6 +52,7 @@ struct LinkRowTests {
                 #expect((outcome.error == nil) == isEnough, "\(most)")
                 if !isEnough {
                     #expect(outcome.error?.message.contains("more than \(most) redirects") == true)
+                    #expect(outcome.error?.suggestion?.contains("--max-redirects") == true)
                 } else {
                     try shop.expect(outcome.file.path, is: resource)
                 }
