@@ -7,7 +7,7 @@ struct PlanCommand: ParsableCommand {
         commandName: "plan",
         abstract: "Show what a download would do, without writing anything: name, size, ranges, resumability.",
         discussion: """
-            Takes the arguments of ferry get, but no directories; a part file needs its URL after it. Of \
+            Takes the arguments of ferry get, but no directories. Of \
             s3://BUCKET/PREFIX/ it lists the objects. EXIT CODES: see ferry get --help.
             """)
 

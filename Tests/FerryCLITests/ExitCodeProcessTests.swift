@@ -40,6 +40,12 @@ import Testing
             let outcome = try await FerryProcess.run(["get", "-x", "1", server.url("/f.bin")], in: place)
             #expect(outcome.code == 5, "\(outcome.error)")
             #expect(outcome.error.contains("ferry get \(place.path("f.bin.part")) NEWURL"))
+            // A preview fails in the same way.
+            for words in [[server.url("/f.bin")], ["f.bin.part"]] {
+                let plan = try await FerryProcess.run(["plan"] + words, in: place)
+                #expect(plan.code == 5, "\(plan.error)")
+                #expect(plan.error.contains("f.bin.part NEWURL") == (words == ["f.bin.part"]), "\(plan.error)")
+            }
             let again = try await FerryProcess.run(["get", "f.bin.part", server.url("/new")], in: place)
             #expect(again.code == 0, "\(again.error)")
             #expect(again.lines == [place.path("f.bin")])

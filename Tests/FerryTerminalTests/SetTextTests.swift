@@ -43,6 +43,25 @@ import Testing
         #expect(PlanRecord.text(object).hasPrefix("\t\\x1b[2J"))
     }
 
+    @Test(
+        "PlanRecord: of an existing file it says what --on-conflict does to it",
+        arguments: [(.overwrite, "it is replaced"), (.fail, "the download fails"), (.skip, "nothing is fetched")]
+            as [(ConflictRule, String)])
+    func existing(rule: ConflictRule, outcome: String) throws {
+        let plan = DownloadPlan(name: "a", redactedURL: "http://h/a", existingPath: "/d/a")
+        let line = try #require(PlanRecord.text(plan, rule).first { $0.hasPrefix("exists:") })
+        #expect(line.contains("/d/a: it is") && line.hasSuffix(outcome), "\(line)")
+    }
+
+    @Test("PlanRecord: without ranges a download is not just resumable")
+    func rangeless() throws {
+        var plan = DownloadPlan(name: "a", redactedURL: "http://h/a", resumability: .proven)
+        func line() throws -> String { try #require(PlanRecord.text(plan).first { $0.hasPrefix("resumable:") }) }
+        #expect(try line().hasSuffix("yes, but all bytes are sent again"))
+        plan.acceptsRanges = true
+        #expect(try line().hasSuffix("yes, proven"))
+    }
+
     @Test("SyncText: files of a directory are stored and not fetched")
     func stored() {
         var report = SyncReport()

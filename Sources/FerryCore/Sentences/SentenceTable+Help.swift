@@ -236,8 +236,8 @@ extension SentenceTable {
         "Report every decision with its reason.": "报告每个决定及其原因。",
         "Show what a download would do, without writing anything: name, size, ranges, resumability.":
             "显示下载会做什么而不写入任何内容：名称、大小、范围、能否继续。",
-        "Takes the arguments of ferry get, but no directories; a part file needs its URL after it. Of s3://BUCKET/PREFIX/ it lists the objects. EXIT CODES: see ferry get --help.":
-            "接受 ferry get 的参数，但不接受目录；部分文件后面必须有其网址。对于 s3://BUCKET/PREFIX/ 则列出其中的对象。退出码见 ferry get --help。",
+        "Takes the arguments of ferry get, but no directories. Of s3://BUCKET/PREFIX/ it lists the objects. EXIT CODES: see ferry get --help.":
+            "接受 ferry get 的参数，但不接受目录。对于 s3://BUCKET/PREFIX/ 则列出其中的对象。退出码见 ferry get --help。",
 
         // curl, wget, aria2c
         "Download with the arguments of curl.": "以 curl 的参数下载。",

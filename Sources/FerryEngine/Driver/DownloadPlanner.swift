@@ -32,10 +32,11 @@ package struct DownloadPlanner: Sendable {
         switch verdict {
         case .whole(let found):
             if found.isPromisedFile, !request.trust.acceptsHTML {
-                throw .deadLink(Reason(.pageInstead), status: 200, holdsBytes: false)
+                throw .deadLink(Reason(.pageInstead), status: 200, holdsBytes: await holdsBytes(source))
             }
             representation = found
-        case .deadLink(let reason, let status): throw .deadLink(reason, status: status, holdsBytes: false)
+        case .deadLink(let reason, let status):
+            throw .deadLink(reason, status: status, holdsBytes: await holdsBytes(source))
         case .busy(let status, let wish):
             throw DownloadError(
                 .refused, ErrorPhrase(.answered, "\(source)", "\(status)"), recovery: .transient(retryAfter: wish))
@@ -184,6 +185,15 @@ package struct DownloadPlanner: Sendable {
         plan.name = record.name
         if verdict == .usable { plan.heldBytes = claims.ranges.byteCount }
         if record.names(source) { compare(record, identity, &plan) }
+    }
+
+    /// Whether there are bytes of an earlier run, which a fresh link would complete.
+    private func holdsBytes(_ source: DownloadURL) async -> Bool {
+        let unknown = DownloadPlan(
+            name: SafeName.make(nil, url: source, finalURL: nil), redactedURL: source.redacted)
+        return await environment.files.run { disk in
+            look(for: source, unknown, FileIdentity(), disk).heldBytes.map { $0 > 0 } ?? false
+        }
     }
 
     /// Compares the file of an earlier run with the file that the server has now.

@@ -19,10 +19,13 @@ package enum PlanRecord {
     }
 
     /// Returns one fact per line, as name and value.
-    package static func text(_ plan: DownloadPlan) -> [String] {
+    ///
+    /// - Parameter rule: What happens to an existing file with the name.
+    package static func text(_ plan: DownloadPlan, _ rule: ConflictRule = .rename) -> [String] {
         let digests = plan.digests.map(\.description).joined(separator: ", ")
         let resume: Reason =
             switch plan.resumability {
+            case .proven where !plan.acceptsRanges: "yes, but all bytes are sent again"
             case .proven: "yes, proven"
             case .sampled: "yes, by comparing samples"
             case .no: "no"
@@ -33,8 +36,13 @@ package enum PlanRecord {
             plan.maxConnections > 1 ? "up to \(plan.maxConnections)" : .words("\(plan.maxConnections)")
         let existing: Reason? = plan.existingPath.map { path in
             if plan.mayBeComplete { return "\(path), of the same size: it is compared, and kept if it is the same" }
-            return Paths.name(of: path) == plan.name
-                ? ("\(path): --on-conflict decides" as Reason) : ("\(path): the name is taken" as Reason)
+            guard Paths.name(of: path).hasSameBytes(as: plan.name) else { return "\(path): the name is taken" }
+            return switch rule {
+            case .rename: "\(path): the name is taken"
+            case .overwrite: "\(path): it is replaced"
+            case .fail: "\(path): it is kept, and the download fails"
+            case .skip: "\(path): it is kept, and nothing is fetched"
+            }
         }
         // An existing file of the same size is not fetched again; a part file already has its full size.
         let needed = plan.mayBeComplete || plan.heldBytes != nil ? 0 : plan.totalBytes ?? 0

@@ -42,13 +42,14 @@ package struct PlanRun: Sendable {
                     console.result(PlanRecord.line(answer, date: Date()).text + "\n")
                 } else {
                     let gap = isFirst ? "" : "\n"
-                    console.result(gap + PlanRecord.text(answer).joined(separator: "\n") + "\n")
+                    console.result(gap + PlanRecord.text(answer, request.onConflict).joined(separator: "\n") + "\n")
                     isFirst = false
                 }
             } catch {
                 let (url, part) = Entry.origin(of: request)
                 codes.append(ExitCode.of(error))
-                reporter.failed(error, id: nil, name: url ?? part ?? "", command: nil, date: Date())
+                let command = part.flatMap { ErrorText.command(after: error, part: $0, url: url) }
+                reporter.failed(error, id: nil, name: url ?? part ?? "", command: command, date: Date())
             }
         }
         if isEmpty { reporter.error(PlannedItems.empty.shown) }
