@@ -372,6 +372,8 @@ extension SentenceTable {
         "press d again to remove {0} from the list and delete its partial data": "再按 d 将 {0} 移出列表并删除已下载的部分",
         "up/down select  p pause  r resume  c cancel  d remove  / search  +/- limit  q quit":
             "↑↓ 选择  p 暂停  r 继续  c 取消  d 移除  / 搜索  +/- 限速  q 退出",
+        "up/down select  p pause  r resume  c cancel  d remove  / Esc show all  +/- limit  q quit":
+            "↑↓ 选择  p 暂停  r 继续  c 取消  d 移除  / Esc 显示全部  +/- 限速  q 退出",
         // ferry doctor
         "no limit": "没有限制",
         "only {0}: fewer downloads and connections at a time": "只有 {0}：同时的下载和连接较少",

@@ -109,7 +109,10 @@ package struct WatchRenderer: Sendable {
                 : "press d again to remove \(name) from the list and delete its partial data"
             return DisplayWidth.fit(text.shown, to: columns)
         }
-        let keys: Reason = "up/down select  p pause  r resume  c cancel  d remove  / search  +/- limit  q quit"
+        let keys: Reason =
+            board.search.isEmpty
+            ? "up/down select  p pause  r resume  c cancel  d remove  / search  +/- limit  q quit"
+            : "up/down select  p pause  r resume  c cancel  d remove  / Esc show all  +/- limit  q quit"
         let words = keys.local.replacing("  ", by: "\n").split(at: "\n").map { String($0) }
         var shown = Array(words.enumerated())
         // Omits whole keys: a part of one could be read as another word.

@@ -305,6 +305,10 @@ import Testing
         let without = counts()
         _ = board.press(.search(""))
         #expect(counts() == without + "  /")
+        // The rows of a search remain after Enter.
+        _ = board.press(.search("x"))
+        let help = renderer.lines(board, now: Date(timeIntervalSince1970: 0), hasKeys: true).last
+        #expect(help?.contains("  / Esc show all  ") == true, "\(help ?? "")")
         _ = board.press(.search(nil))
         #expect(counts() == without)
     }
