@@ -1,7 +1,7 @@
 extension SentenceTable {
     /// A connection. `beforeAnswer`, `inHead` and `beforeBodyEnd` name the stage in another sentence.
     static let network: Rows = [
-        .stopped: ("cancelled", "已取消"),
+        .stopped: ("stopped", "已停止"),
         .transportShutDown: ("the transport is shut down", "传输已关闭"),
         .failedWith: ("{0}: {1}", "{0}：出错（{1}）"),
         .at: ("{0}, {1}", "{0}，发生在{1}"),

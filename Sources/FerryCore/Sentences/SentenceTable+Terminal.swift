@@ -149,7 +149,7 @@ extension SentenceTable {
             "{0} 不是大小：单位是 K、M、G、T、KB、MB、GB、TB、KiB、MiB、GiB、TiB、B 之一",
         "{0} is not a rate: the unit is one of K, M, G, T, KB, MB, GB, TB, KiB, MiB, GiB, TiB, B":
             "{0} 不是速度：单位是 K、M、G、T、KB、MB、GB、TB、KiB、MiB、GiB、TiB、B 之一",
-        "{0} is not a duration: write it like 15, 0.5, 15s, 2m or 1h": "{0} 不是时长：请写成 15、0.5、15s、2m 或 1h",
+        "{0} is not a duration: write it like 15, 0.5, 15s, 2m, 1h or 7d": "{0} 不是时长：请写成 15、0.5、15s、2m、1h 或 7d",
         "the duration {0} is too long": "时长 {0} 太长",
         "a file has at most {0} header fields": "一个文件最多有 {0} 个请求头",
         "the option {0} has no value": "选项 {0} 没有值",

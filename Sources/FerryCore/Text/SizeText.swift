@@ -61,7 +61,7 @@ package enum DurationText {
     package static func parse(_ text: String) throws(TextError) -> Duration {
         let shown = TextError.quote(text.trimmedText)
         guard let decimal = DecimalText(text), let nanoseconds = unit(decimal.suffix) else {
-            throw TextError("\(shown) is not a duration: write it like 15, 0.5, 15s, 2m or 1h")
+            throw TextError("\(shown) is not a duration: write it like 15, 0.5, 15s, 2m, 1h or 7d")
         }
         guard let total = decimal.scaled(by: nanoseconds), total <= longest else {
             throw TextError("the duration \(shown) is too long")
