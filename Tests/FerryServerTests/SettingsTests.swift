@@ -43,6 +43,7 @@ struct SettingsTests {
             let error = error as? DownloadError
             return error?.code == .invalidRequest
                 && error?.message.hasPrefix("a setting cannot be used: \(name) needs ") == true
+                && error?.suggestion?.hasPrefix("Correct it in /") == true
         }
     }
 

@@ -80,6 +80,7 @@ extension ErrorPhrase {
         case stopped, transportShutDown, failedWith, at, proxyNamed
         case noAddress, nameWithoutAddress, noAddressOfVersion, addressOfOtherVersion, noSuchHost, privateAddress
         case noAnswerInTime, noConnectionInTime, noHandshakeInTime
+        case noStatusLine, largeHead, badHeaderLine, badContentLength, badChunkSize
         case connectionRefused, noRoute, networkUnreachable, networkDown, connectTimedOut, connectionReset, brokenPipe
         case noDescriptors, connectionClosed, closedInHandshake, bodyTooShort, unaskedAnswer, unusableHTTP
         case proxyCannotReach, proxyRefuses, proxyAsksForCredentials, proxyClosed, ownProxy
@@ -216,7 +217,7 @@ extension ErrorPhrase {
         case samePriority, useRunning, listTokens, stopDaemon, killDaemon, anotherPort, anotherSocket, shorterSocket,
             removeOrChoose,
             closeOrChoose
-        case giveDescriptor, listenForFerry, writeObject
+        case giveDescriptor, listenForFerry, writeObject, correctSetting
         case allowThenRestart, startUnconfined
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession
         case waitForSync, syncAgain, syncWhenQuiet

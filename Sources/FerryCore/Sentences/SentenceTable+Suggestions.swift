@@ -143,6 +143,7 @@ extension SentenceTable {
         .giveDescriptor: (
             "Give --ready-fd the number of one that was opened for writing.", "请给 --ready-fd 一个已打开可写的描述符编号。"
         ),
+        .correctSetting: ("Correct it in {0}.", "请在 {0} 中更正。"),
         .writeObject: ("Write one JSON object.", "请写成一个 JSON 对象。"),
         .allowThenRestart: (
             "Choose a place there, or name another directory in allowedDirectories and start the daemon again.",

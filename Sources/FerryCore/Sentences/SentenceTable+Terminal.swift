@@ -342,7 +342,7 @@ extension SentenceTable {
         "remove {0} and delete {1}?": "移除 {0} 并删除 {1}？",
         "moved to: {0}": "已移动到：{0}",
         "already listed: {0} ({1}); --again adds another": "已在列表中：{0}（{1}）；--again 可再添加一个",
-        "saved to {0}; ferry watch shows the progress": "保存到 {0}；ferry watch 显示进度",
+        "will be saved to {0}; ferry watch shows the progress": "将保存到 {0}；ferry watch 显示进度",
         "no daemon runs": "后台服务没有运行",
         "stopped (process {0})": "已停止（进程 {0}）",
         "1 download goes on at the next start: ferry add, ferry resume or ferry serve":

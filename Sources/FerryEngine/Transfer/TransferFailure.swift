@@ -286,7 +286,19 @@ extension TransferFailure {
             // The connection ended in the middle of a message: a short body or a truncated chunk.
             TransferFailure(stage == .body ? .broken : stage.ending, ended(stage, peer))
         default:
-            TransferFailure(.malformed, ErrorPhrase(.unusableHTTP, peer.name, error.debugDescription))
+            TransferFailure(.malformed, ErrorPhrase(.unusableHTTP, peer.name, fault(error)))
+        }
+    }
+
+    /// Returns what is wrong with a response, without the parser's own terms where there are others.
+    private static func fault(_ error: HTTPParserError) -> Reason {
+        switch error {
+        case .invalidConstant, .invalidVersion, .invalidStatus: Reason(.noStatusLine)
+        case .headerOverflow: Reason(.largeHead)
+        case .invalidHeaderToken, .lfExpected, .invalidCharactersUsed: Reason(.badHeaderLine)
+        case .invalidContentLength, .unexpectedContentLength: Reason(.badContentLength)
+        case .invalidChunkSize: Reason(.badChunkSize)
+        default: .words(error.debugDescription)
         }
     }
 

@@ -114,7 +114,7 @@ package struct SettingsSource: Sendable {
         for setting in Setting.allCases { values[setting] = given[setting.rawValue] ?? members[setting.rawValue] }
         var settings: DaemonSettings
         do throws(Problem) { settings = try defaults.merging(values) } catch {
-            throw Self.unusable(error.detail ?? error.title)
+            throw unusable(error.detail ?? error.title, of: members)
         }
         settings.onComplete = try CompletionCommand.resolve(
             settings.onComplete, of: .onComplete, searchPath: searchPath)
@@ -127,8 +127,15 @@ package struct SettingsSource: Sendable {
     /// The settings of the doors for a file with these members.
     func doorSettings(with members: [String: JSONValue]) throws(DownloadError) -> DoorSettings {
         do throws(Problem) { return try DoorSettings(doors, members.merging(given) { $1 }) } catch {
-            throw Self.unusable(error.detail ?? error.title)
+            throw unusable(error.detail ?? error.title, of: members)
         }
+    }
+
+    /// Returns the error with the path of the file, if its member is the reason.
+    private func unusable(_ reason: String, of members: [String: JSONValue]) -> DownloadError {
+        let isOfFile = members.keys.contains { given[$0] == nil && reason.utf8.hasPrefix($0 + " ") }
+        let error = Self.unusable(reason)
+        return isOfFile ? error.suggesting(ErrorPhrase(.correctSetting, file.path)) : error
     }
 
     private static func unusable(_ reason: String) -> DownloadError {

@@ -45,7 +45,7 @@ extension RemoteRun {
         let new = Set(batch.map(\.id))
         let places = Set(added.compactMap(\.directory)).sorted()
         if width != nil, !json, !places.isEmpty {
-            let text: Reason = "saved to \(places.joined(separator: ", ")); ferry watch shows the progress"
+            let text: Reason = "will be saved to \(places.joined(separator: ", ")); ferry watch shows the progress"
             console.message("ferry: " + text.shown)
         }
         for one in added {
