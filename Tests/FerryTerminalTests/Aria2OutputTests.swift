@@ -205,6 +205,8 @@ import Testing
             (.deadLink(Reason(.serverAnswered, "401"), status: 401, holdsBytes: false), .unauthorized),
             (DownloadError(.network, ErrorPhrase(.gaveUpOnce, Reason(.noAnswerInTime, "h"))), .timeout),
             (DownloadError(.network, ErrorPhrase(.gaveUpOnce, Reason(.noSuchHost, "h"))), .nameResolution),
+            (DownloadError(.network, ErrorPhrase(.gaveUpOnce, Reason(.connectionClosed, "h", "x"))), .unknown),
+            (DownloadError(.network, ErrorPhrase(.gaveUpOnce, Reason(.connectionReset, "h"))), .unknown),
             (DownloadError(.network, "odd"), .network), (DownloadError(.checksum, "odd"), .checksum),
             (DownloadError(.diskFull, "odd"), .diskFull), (DownloadError(.conflict, "odd"), .alreadyExists),
             (DownloadError(.refused, ErrorPhrase(.tooManyRedirects, "20")), .tooManyRedirects),

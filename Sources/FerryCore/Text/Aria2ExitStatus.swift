@@ -58,7 +58,8 @@ package enum Aria2ExitStatus: Int32, Sendable, Hashable, CaseIterable {
         case .stalled, .slowBody, .noAnswerInTime, .noConnectionInTime, .noHandshakeInTime, .connectTimedOut: .timeout
         case .noSuchHost, .nameWithoutAddress, .noAddress, .noAddressOfVersion: .nameResolution
         // aria2 1.36 has no separate status for these.
-        case .connectionRefused, .untrusted, .unknownAuthority, .selfSigned, .otherName, .expired, .certificateExpired,
+        case .connectionRefused, .connectionReset, .connectionClosed, .bodyTooShort, .untrusted, .unknownAuthority,
+            .selfSigned, .otherName, .expired, .certificateExpired,
             .certificateNotYetValid, .unacceptable, .handshakeBrokeOff:
             .unknown
         case .redirectLoop, .tooManyRedirects: .tooManyRedirects
