@@ -16,6 +16,10 @@ import Testing
                         "open files", "downloads", "state", "settings", "socket", "daemon", "confinement", "proxy",
                         "certificates",
                     ])
+            let chinese = try await home.ferry("doctor", environment: ["LC_ALL": "zh_CN.UTF-8"])
+            // Neither the levels nor the names are English.
+            #expect(chinese.lines.allSatisfy { $0.first?.isASCII == false || $0.first == " " }, "\(chinese.text)")
+            #expect(chinese.text.contains("打开文件"), "\(chinese.text)")
             let broken = try await home.ferry("doctor", environment: ["https_proxy": "nonsense://x"])
             #expect(broken.code == 1)
             #expect(broken.lines.contains { $0.hasPrefix("problem  proxy") })

@@ -375,6 +375,8 @@ extension SentenceTable {
         "up/down select  p pause  r resume  c cancel  d remove  / Esc show all  +/- limit  q quit":
             "↑↓ 选择  p 暂停  r 继续  c 取消  d 移除  / Esc 显示全部  +/- 限速  q 退出",
         // ferry doctor
+        "ok": "正常", "warning": "警告", "problem": "问题", "open files": "打开文件", "settings": "设置",
+        "daemon": "后台服务", "confinement": "限制", "certificates": "证书",
         "no limit": "没有限制",
         "only {0}: fewer downloads and connections at a time": "只有 {0}：同时的下载和连接较少",
         "raise it with ulimit -n": "可用 ulimit -n 提高",

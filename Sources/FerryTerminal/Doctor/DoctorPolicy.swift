@@ -216,10 +216,12 @@ package struct DoctorReport: Sendable, Hashable, Encodable {
 
     /// One line for each check, followed by its advice.
     package var lines: [String] {
-        let name = checks.map(\.name.count).max() ?? 0
-        return checks.flatMap { check in
-            let head = DisplayWidth.pad(check.level.rawValue, to: 9) + DisplayWidth.pad(check.name, to: name + 2)
-            let advice = check.advice.map { String(repeating: " ", count: name + 11) + $0.shown }
+        let names = checks.map { Reason.pattern($0.name, []).local }
+        let widest = names.map { DisplayWidth.columns(of: $0) }.max() ?? 0
+        return zip(checks, names).flatMap { check, name in
+            let level = Reason.pattern(check.level.rawValue, []).local
+            let head = DisplayWidth.pad(level, to: 9) + DisplayWidth.pad(name, to: widest + 2)
+            let advice = check.advice.map { String(repeating: " ", count: widest + 11) + $0.shown }
             return [head + check.text.shown] + (advice.map { [$0] } ?? [])
         }
     }
