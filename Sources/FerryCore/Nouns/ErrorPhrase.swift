@@ -91,6 +91,7 @@ extension ErrorPhrase {
         case otherProtocol, certificateExpired, certificateNotYetValid, unknownAuthority, selfSigned
         // Redirects
         case redirectNowhere, severalRedirects, unusableRedirect, unencryptedRedirect, redirectLoop, tooManyRedirects
+        case redirectOf
         // Remote files
         case fileTooLarge, fileLargerThan, otherSize, noLength, otherFile, changed, changedInStream, streamBroke,
             keepsChanging,

@@ -167,6 +167,7 @@ extension SentenceTable {
         .unencryptedRedirect: ("the redirect leads from https to {0}, which is not encrypted", "重定向从 https 转到未加密的 {0}"),
         .redirectLoop: ("the redirects go round in circles at {0}", "重定向在 {0} 处循环"),
         .tooManyRedirects: ("there are more than {0} redirects", "重定向超过 {0} 次"),
+        .redirectOf: ("{0} (response of {1})", "{0}（{1} 的响应）"),
     ]
 
     /// The file on the server, and its digest.

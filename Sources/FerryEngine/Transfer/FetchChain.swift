@@ -85,7 +85,7 @@ struct FetchChain {
         case .refuse(let refusal):
             var kind = TransferFailure.Kind.redirect
             if case .downgrade = refusal { kind = .downgrade }
-            throw TransferFailure(kind, ErrorPhrase(.failedWith, url.redacted, refusal.phrase))
+            throw TransferFailure(kind, refusal.phrase(of: url))
         }
     }
 

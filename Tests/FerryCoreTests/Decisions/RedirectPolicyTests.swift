@@ -56,6 +56,17 @@ struct RedirectPolicyTests {
         }
     }
 
+    @Test("RedirectPolicy: a refusal begins with its reason and names a URL once")
+    func texts() throws {
+        let start = try url("http://a.test/f?secret")
+        #expect(
+            RedirectPolicy.Refusal.noLocation.phrase(of: start).text(in: .english)
+                == "the redirect names no address to go to (response of http://a.test/f?…)")
+        #expect(
+            RedirectPolicy.Refusal.loop(start).phrase(of: start).text(in: .english)
+                == "the redirects go round in circles at http://a.test/f?…")
+    }
+
     @Test("RedirectPolicy: https to http needs permission, and http to https is always followed")
     func downgrade() throws {
         let secure = try url("https://a.test/f")

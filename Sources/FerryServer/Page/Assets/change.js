@@ -16,8 +16,9 @@ const DIGESTS = ['checksum', 'serverChecksum', 'serverDigest', 'noDigest'];
 /// Needs that may have gone by themselves: it can be tried again as it is.
 const RETRIES = ['page', 'freshLink', 'refused', 'gone', 'otherFile'];
 
-/// Answers that another link, or a user, may mend.
-const DEAD = ['403', '404', '410'];
+/// Refusals that another link may mend, or a user; of an answer with one of `GONE`, no user does.
+const REFUSALS = ['serverAnswered', 'answeredNoFile', 'redirectOf', 'redirectLoop'];
+const GONE = ['404', '410'];
 
 /// The fields that meet each need, the most likely first.
 const FIELDS = {
