@@ -162,6 +162,21 @@ class Living(PageTest):
         self.browser.until(
             lambda: "missing" in self.browser.text(self.browser.in_row(identifier, ".row-reason")), "how much is missing")
 
+    def test_a_failed_one_that_is_retried_by_itself_says_when_and_needs_nobody(self):
+        self.addCleanup(self.daemon.call, "PATCH", "/settings", {"retriesFailedAfter": None})
+        self.daemon.call("PATCH", "/settings", {"retriesFailedAfter": 600})
+        identifier = self.daemon.add(self.origin.file("10K", "later.bin", "cut=100"), maxAttempts=0)
+        self.browser.until_state(identifier, "failed")
+        reason = self.browser.in_row(identifier, ".row-reason")
+        self.browser.until(lambda: "next attempt in 9m" in self.browser.text(reason), lambda: f"when, not {self.browser.text(reason)}")
+        self.assertIsNone(self.browser.row(identifier).get_attribute("data-needs"))
+        self.assertFalse(self.browser.all("[data-filter=needs]")[0].is_displayed())
+        self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        self.browser.until(lambda: "next attempt in" in self.browser.text("dialog.detail .detail-reason"), "the details too")
+        self.assertNotIn("(1)", self.browser.driver.title)
+        self.daemon.call("PATCH", "/settings", {"retriesFailedAfter": None})
+        self.browser.until(lambda: self.browser.row(identifier).get_attribute("data-needs") == "user", "it needs somebody now")
+
     def test_one_that_waits_says_why(self):
         self.daemon.call("PATCH", "/settings", {"maxConcurrentDownloads": 1})
         first = self.held(name="first.bin")

@@ -15,7 +15,7 @@ import { SetParts, setFacts } from './setdetail.js';
 import { wordsOf } from './entry.js';
 import { ask } from './ask.js';
 import { figures, limitText } from './figures.js';
-import { failedChecksum, isUnproven, mainAction, may, needsLink } from './words.js';
+import { failedChecksum, isUnproven, mainAction, may, needsLink, nextTime } from './words.js';
 
 /// While it runs, ranges and samples are read this often; nothing else tells them.
 const PERIOD = 1000;
@@ -172,7 +172,7 @@ export class Detail {
     if (!this.isOpen || document.hidden || this.#store.connection !== 'live') return;
     const entry = this.#store.entry(this.#id);
     if (entry?.state === 'downloading' || entry?.state === 'verifying') this.#read(false);
-    if (entry?.state === 'waiting' || entry?.until) this.#changed();
+    if (entry && (entry.state === 'waiting' || nextTime(entry) !== null)) this.#changed();
   }
 
   async #read(withHistory) {

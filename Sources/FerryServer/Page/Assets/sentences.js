@@ -87,7 +87,7 @@ export const sentences = {
   'filters': ['Show', '显示'],
   'filter.all': ['All', '全部'],
   'filter.needs': ['Needs you', '需要处理'],
-  'filter.needs.hint': ['Downloads that need you, including failed ones', '需要您处理才会继续的下载，包括失败的'],
+  'filter.needs.hint': ['Downloads that need you, including failed ones that are not retried by themselves', '需要您处理才会继续的下载，包括不会自动重试的失败项'],
   'filter.running': ['Downloading', '下载中'],
   'filter.waiting': ['Waiting', '等待中'],
   'filter.paused': ['Paused', '已暂停'],

@@ -48,14 +48,14 @@ export const leadsElsewhere = ({ state, error }) => state === 'failed' && error?
 /// Whether it waits for a link to the file that was begun: what the server says is then not of that file.
 export const needsLink = (download) => leadsElsewhere(download) || (download.state === 'waiting' && download.waitReason === 'freshLink');
 
-/// Whether nothing goes on before its user has done something.
-export const needsUser = ({ state, waitReason, pauseReason }) =>
-  state === 'failed' || Boolean(pauseReason) || (state === 'waiting' && NEEDS.includes(waitReason));
+/// Whether nothing goes on before its user has done something. A failed one may be retried by itself.
+export const needsUser = ({ state, waitReason, pauseReason, retryAt }) =>
+  (state === 'failed' && !retryAt) || Boolean(pauseReason) || (state === 'waiting' && NEEDS.includes(waitReason));
 const NEEDS = ['credentials', 'freshLink', 'diskSpace'];
 
 /// Why it waits, failed, or is paused although nobody asked for that; empty otherwise.
 export function reasonText(download) {
-  if (download.state === 'failed') return errorText(download.error);
+  if (download.state === 'failed') return [errorText(download.error), attemptText(download)].filter(Boolean).join(' · ');
   if (download.pauseReason) return t(`pause.${download.pauseReason}`);
   if (download.state === 'downloading') return standstillText(download.progress);
   if (download.isUnproven) return t('unproven.row');
@@ -76,12 +76,16 @@ export function reasonText(download) {
   return waitReason ? t(`wait.${waitReason}`, { time: until ? clockTime(until) : '' }) : '';
 }
 
+/// The time for which something waits, or at which a failed one is retried by itself; `null` if there is none.
+export const nextTime = ({ until, retryAt }) => until ?? retryAt ?? null;
+
 /// When the next attempt begins; empty where that is not known, as of a daemon that is away.
-export function attemptText({ until, isStale }) {
-  if (!until || isStale) return '';
-  const seconds = Math.ceil((Date.parse(until) - Date.now()) / 1000);
+export function attemptText(entry) {
+  const time = nextTime(entry);
+  if (time === null || entry.isStale) return '';
+  const seconds = Math.ceil((Date.parse(time) - Date.now()) / 1000);
   if (seconds <= 0) return t('wait.retry.now');
-  return seconds < 3600 ? t('wait.retry.in', { time: durationText(seconds) }) : t('wait.retry', { time: clockTime(until) });
+  return seconds < 3600 ? t('wait.retry.in', { time: durationText(seconds) }) : t('wait.retry', { time: clockTime(time) });
 }
 
 /// Why a running one shows no progress; empty if it does.
