@@ -54,6 +54,48 @@ class Adding(PageTest):
         self.browser.write(FIELD, links[1] + Keys.ENTER)
         self.browser.until(lambda: "It is on the list already" in self.browser.text(".toasts"), "that one alone is no news")
 
+    def list_of(self, text):
+        """Puts a list into the field, as a paste does."""
+        self.browser.js("""
+            arguments[0].value = arguments[1];
+            arguments[0].dispatchEvent(new Event('input'))""", self.browser.one(FIELD), text)
+        return self.browser.one(FIELD)
+
+    def test_an_option_that_nobody_knows_is_named_with_its_line_until_that_is_dismissed(self):
+        digest = hashlib.sha256(self.origin.bytes(10_000)).hexdigest()
+        first, second = (self.origin.file("10K", name) for name in ("first.bin", "second.bin"))
+        self.list_of(f"{first}\n  chksum=sha-256:{digest}\n{second}\n  out=other.bin\n  splitt=4\n  chksum=none").send_keys(Keys.ENTER)
+        said = "Unknown options were left out: chksum (line 2), splitt (line 5)"
+        toast = self.browser.until(
+            lambda: next((found for found in self.browser.all(".toast") if said in found.text), None), "they are named")
+        self.browser.until(lambda: len(self.browser.all('.row[data-state="completed"]')) == 2, "both are complete")
+        self.browser.until(lambda: "download complete" in self.browser.text("[data-live=polite]"), "their ends are told")
+        # Other messages do not take its place, and it is read whole.
+        for number in range(5):
+            self.daemon.add(self.origin.file("10K", f"more-{number}.bin"))
+        self.browser.until(lambda: len(self.browser.all('.row[data-state="completed"]')) == 7, "more are complete")
+        room, needed = self.browser.js("const text = arguments[0].querySelector('p'); return [text.clientHeight, text.scrollHeight]", toast)
+        self.assertGreaterEqual(room + 1, needed)
+        self.browser.gone(".toast-check")
+        self.assertTrue(toast.is_displayed(), "it stays")
+        self.browser.press(".toast[data-stays] .icon-button")
+        self.browser.gone(".toast")
+
+    def test_an_option_with_a_wrong_value_is_named_by_its_own_line(self):
+        self.forgives = [r"/api/v1/downloads .*400"]
+        first, second = (self.origin.file("10K", name) for name in ("first.bin", "second.bin"))
+        self.list_of(f"{first}\n{second}\n  out=other.bin\n  checksum=sha-256:12").send_keys(Keys.ENTER)
+        self.assertRegex(self.browser.one(ERROR).text, "^Line 4: a sha-256 checksum")
+        self.list_of(f"{second}\n  checksum=sha-256:12").send_keys(Keys.ENTER)
+        self.browser.until(lambda: self.browser.one(ERROR).text.startswith("Line 2: "), "also of one link")
+        self.assertEqual(self.daemon.items(), [])
+
+    def test_the_button_keeps_the_focus_when_it_adds(self):
+        self.browser.write(FIELD, self.origin.file("10K", "one.bin"))
+        self.browser.one(".add-button").send_keys(Keys.ENTER)
+        self.browser.until(lambda: self.browser.all('.row[data-state="completed"]'), "it is complete")
+        self.assertIn("add-button", self.browser.driver.switch_to.active_element.get_attribute("class"))
+
     def test_what_is_no_link_is_said_while_it_is_typed(self):
         field = self.browser.write(FIELD, "htt")
         self.assertEqual(self.browser.all(ERROR), [], "a link may still become of it")
@@ -380,7 +422,7 @@ class Adding(PageTest):
         self.assertEqual(self.daemon.items(), [])
         self.assertNotEqual(self.browser.one(FIELD).get_attribute("value"), "", "what was typed stays")
 
-    def test_what_is_refused_of_a_list_is_said_with_its_line(self):
+    def test_what_is_refused_of_a_list_is_said_with_the_line_of_its_option(self):
         self.forgives = [r"/api/v1/downloads .*40[03]"]
         first, second = self.origin.file("10K", "first.bin"), self.origin.file("10K", "second.bin")
         for wrong in ("  dir=../outside", "  checksum=sha-256:12"):
@@ -388,7 +430,7 @@ class Adding(PageTest):
             self.browser.one(FIELD).send_keys((Keys.SHIFT + Keys.ENTER + Keys.NULL).join([first, "", second, wrong]))
             self.browser.press(".add-button")
             error = self.browser.one(ERROR).text
-            self.assertTrue(error.startswith("Line 3: "), error)
+            self.assertTrue(error.startswith("Line 4: "), error)
         self.assertEqual(self.daemon.items(), [])
 
     def test_a_name_with_a_folder_is_below_the_folder(self):

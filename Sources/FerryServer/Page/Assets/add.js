@@ -197,10 +197,10 @@ export class AddForm {
       return;
     }
     const options = this.#options ? this.#options.read() : {};
-    if (!options || this.#button.disabled) return;
-    if (options.isSet) return this.#addSet(entries, options);
-    const downloads = this.#withIdentifiers(entries.map(({ line: _, ...entry }) => request(entry, options)));
-    this.#button.disabled = true;
+    if (!options || this.#isSending) return;
+    if (options.isSet) return this.#addSet(entries, options, unknown);
+    const downloads = this.#withIdentifiers(entries.map(({ line: _, lines: __, ...entry }) => request(entry, options)));
+    this.#setSending(true);
     try {
       const answer = await this.#api.add(downloads);
       this.#unanswered = null;
@@ -209,26 +209,34 @@ export class AddForm {
       if (problem.status !== 0) this.#unanswered = null;
       this.#refuse(problem, entries);
     } finally {
-      this.#button.disabled = false;
+      this.#setSending(false);
     }
   }
 
   /// Adds a set of all files that the link leads to. The same once more is the same set, so no identifier is needed.
-  async #addSet(entries, { directory }) {
-    const [{ urls, line: _, ...more }] = entries;
+  async #addSet(entries, { directory }, unknown) {
+    const [{ urls, line: _, lines: __, ...more }] = entries;
     if (entries.length > 1 || urls.length > 1 || Object.keys(more).length > 0) return this.#say(t('add.set.one'));
-    this.#button.disabled = true;
+    this.#setSending(true);
     try {
       const { set, isNew } = await this.#api.addSet({ url: urls[0], directory: directory ?? folderOf(urls[0]) });
       this.#store.takeSet(set);
       this.#empty();
       this.#onAdded([set], t(isNew ? 'add.set.added' : 'add.set.again'), isNew);
+      this.#warnOf(unknown);
     } catch (problem) {
       this.#refuse(problem);
     } finally {
-      this.#button.disabled = false;
+      this.#setSending(false);
     }
   }
+
+  /// One addition at a time. The button keeps the focus: it is not disabled, but does nothing.
+  #setSending(isSending) {
+    this.#isSending = isSending;
+    setAttribute(this.#button, 'aria-disabled', isSending ? 'true' : null);
+  }
+  #isSending = false;
 
   #withIdentifiers(requests) {
     const text = JSON.stringify(requests);
@@ -247,8 +255,15 @@ export class AddForm {
     const words = [];
     if (added.length > 0) words.push(t('add.added', { n: added.length }));
     if (listed > 0) words.push(t(added.length > 0 ? 'add.listed.others' : 'add.listed', { n: listed }));
-    if (unknown.length > 0) words.push(t('add.unknown', { names: unknown.slice(0, MOST_NAMED).map((name) => name.slice(0, 40)).join(', ') }));
     this.#onAdded(added.length > 0 ? added : items, words.join('. '), listed === 0);
+    this.#warnOf(unknown);
+  }
+
+  /// Names the options that were left out: a mistyped checksum is one too, and then the file is not verified.
+  #warnOf(unknown) {
+    if (unknown.length === 0) return;
+    const names = unknown.slice(0, MOST_NAMED).map(({ name, line }) => t('add.unknown.name', { name: name.slice(0, 40), line })).join(', ');
+    this.#announcer.warn(t('add.unknown', { names, n: unknown.length - MOST_NAMED }), { stays: true });
   }
 
   #empty() {
@@ -264,11 +279,12 @@ export class AddForm {
 
   /// Says what is wrong: beside the option, unless the line has a value of its own in its place, else with the line.
   #refuse(problem, entries = []) {
-    const { line, urls: _, ...own } = entries[problem.index] ?? {};
+    const { line, lines, urls: _, ...own } = entries[problem.index] ?? {};
     if (own.name?.includes('/')) own.directory ??= '';
     if ((problem.status === 400 || problem.status === 403) && this.#options?.complains(problem, Object.keys(own))) return;
     this.#isUnreachable = problem.status === 0;
-    this.#say(line !== undefined && entries.length > 1 ? t('add.refused.line', { line, text: problem.text }) : problem.text);
+    const at = lines?.[problem.memberOf(Object.keys(lines))] ?? line;
+    this.#say(at !== undefined && (entries.length > 1 || at !== line) ? t('add.refused.line', { line: at, text: problem.text }) : problem.text);
   }
 
   /// Says below the field why nothing was added.

@@ -47,9 +47,10 @@ export class Announcer {
     return () => toast.remove();
   }
 
-  warn(text) {
+  /// - stays: until it is dismissed.
+  warn(text, { stays = false } = {}) {
     this.speak(text, true);
-    this.#toast('warn', text);
+    this.#toast('warn', text, null, stays ? { time: Infinity } : null);
   }
 
   /// Takes back what was spoken: it is in another language, or no longer true. Names the region of messages.
@@ -121,7 +122,8 @@ export class Announcer {
     const timers = { timer: null };
     // The same thing said again takes the place of what was said.
     for (const other of this.#toasts.children) if (other.querySelector('.toast-text').textContent === text + (detail ?? '')) other.remove();
-    const toast = h('div', { class: `toast toast-${kind}` },
+    const stays = action?.time === Infinity;
+    const toast = h('div', { class: `toast toast-${kind}`, data: stays ? { stays: 'yes' } : null },
       icon(kind), h('div', { class: 'toast-text' }, h('p', null, h('bdi', null, text)), detail && h('p', { class: 'quiet' }, h('bdi', null, detail))),
       action?.label && h('button', {
         type: 'button', class: 'button compact', data: { toast: 'action' },
@@ -136,8 +138,7 @@ export class Announcer {
         icon('cancel')));
     const leave = () => {
       clearTimeout(timers.timer);
-      const time = action?.time ?? TOAST_TIME;
-      if (time !== Infinity) timers.timer = setTimeout(() => toast.remove(), time);
+      if (!stays) timers.timer = setTimeout(() => toast.remove(), action?.time ?? TOAST_TIME);
     };
     // The focus keeps it, and goes back to where it was, else to the list. Clicks go through to what is under it.
     let before = null;
@@ -160,8 +161,8 @@ export class Announcer {
     });
     leave();
     this.#toasts.append(toast);
-    // Those with a button keep their place and their time.
-    for (const other of [...this.#toasts.querySelectorAll('.toast:not(:has([data-toast]))')].slice(0, -MOST_TOASTS)) other.remove();
+    // Those with a button, and those that stay, keep their place and their time.
+    for (const other of [...this.#toasts.querySelectorAll('.toast:not(:has([data-toast]), [data-stays])')].slice(0, -MOST_TOASTS)) other.remove();
     return toast;
   }
 

@@ -22,6 +22,12 @@ export const token = {
   },
 };
 
+/// The keys of the sentences that are about a member of a request.
+const REFUSALS = {
+  checksum: /checksum|algorithm|hexadecimal|digit/i, certificates: /certificate/i, cookies: /cookie/i, userAgent: /userAgent/i, proxy: /proxy/i, name: /name/i,
+  directory: /place|path|directory/i, headers: /header|field/i, maxConnections: /one|number/i,
+};
+
 /// A refusal of the daemon (RFC 9457), or no answer at all (`status` 0).
 export class Problem extends Error {
   constructor(status, body) {
@@ -35,6 +41,12 @@ export class Problem extends Error {
 
   /// The key of the sentence, or nothing.
   get phrase() { return this.error?.phrase?.[0] ?? ''; }
+
+  /// The first of these members of a request that it is about; `null` if it is about none of them.
+  memberOf(names) {
+    const named = this.phrase === 'notInRange' ? this.error.phrase[1] : /^“(\w+)/.exec(this.message)?.[1];
+    return names.find((name) => name === named) ?? names.find((name) => REFUSALS[name]?.test(this.phrase)) ?? null;
+  }
 
   /// What was wrong, in the user's language where it is known.
   get text() {

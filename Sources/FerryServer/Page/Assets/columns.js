@@ -92,7 +92,7 @@ export class Columns {
       type: 'button', class: 'icon-button small columns-choose', 'aria-label': t('columns.choose'), title: t('columns.choose'), 'aria-haspopup': 'menu', 'aria-expanded': 'false',
     }, icon('tune'));
     button.addEventListener('click', () => openMenu(button, t('columns.choose'), COLUMNS.map(([name]) => ({
-      name, label: t(`column.${name}`), icon: 'rows', isChecked: this.#chosen.includes(name), run: () => this.#toggle(name),
+      name, label: t(`column.${name}`), icon: 'rows', isChecked: this.#chosen.includes(name), stays: true, run: () => this.#toggle(name),
     }))));
     return button;
   }

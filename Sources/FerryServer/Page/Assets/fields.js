@@ -223,11 +223,7 @@ export class FieldSet {
   }
 
   /// The field that a refusal is about, of those that differ; `null` if none is.
-  refused({ error, phrase, message }) {
-    const changed = this.changed;
-    const named = phrase === 'notInRange' ? error.phrase[1] : /^“(\w+)/.exec(message)?.[1];
-    return changed.find((name) => name === named) ?? changed.find((name) => REFUSALS[name]?.test(phrase)) ?? null;
-  }
+  refused(problem) { return problem.memberOf(this.changed); }
 
   #changed() {
     this.#showCounts();
@@ -241,9 +237,3 @@ export class FieldSet {
     }
   }
 }
-
-/// By the key of the sentence.
-const REFUSALS = {
-  checksum: /checksum|algorithm|hexadecimal|digit/i, certificates: /certificate/i, cookies: /cookie/i, userAgent: /userAgent/i, proxy: /proxy/i, name: /name/i,
-  directory: /place|path|directory/i, headers: /header|field/i, maxConnections: /one|number/i,
-};

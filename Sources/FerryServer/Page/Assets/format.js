@@ -65,7 +65,10 @@ export function parseLimit(text) {
 }
 
 /// What a number without a unit is likely to mean as a limit; `null` for other texts.
-export const bareRate = (text) => (/^\d{1,6}(\.\d+)?$/.test(text.trim()) ? `${text.trim()} MB/s` : null);
+export const bareRate = (text) => (/^\d{1,6}(\.\d+)?$/.test(pointed(text.trim())) ? `${pointed(text.trim())} MB/s` : null);
+
+/// With a point for the comma of a fraction. Before three digits a comma may be one of thousands, and stays.
+const pointed = (text) => text.replace(/^(\d+),(\d{1,2})(?!\d)/, '$1.$2');
 
 /// Reads a size like `500 MB`: bytes, `null` where there is no text, `undefined` where the text is no size.
 export function parseSize(text) {

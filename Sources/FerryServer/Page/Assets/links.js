@@ -39,25 +39,26 @@ export function mayBecomeLink(text) {
 
 const OPTIONS = { out: 'name', dir: 'directory', checksum: 'checksum' };
 
-/// `{entries: [{urls, name?, directory?, checksum?, headers?, line}], problems: [{line, text}], unknown: [name]}`, the last of
-/// options that are left out. A name is a path below the directory. The same twice is one.
+/// `{entries: [{urls, name?, directory?, checksum?, headers?, line, lines}], problems: [{line, text}], unknown: [{name, line}]}`, the
+/// last of options that are left out, each once; `lines` are those of the options, by member. A name is a path below the directory.
+/// The same twice is one.
 export function parseLinks(text) {
   const entries = [];
   const problems = [];
-  const unknown = new Set();
+  const unknown = new Map();
   let current = null;
   text.replace(/^\ufeff/, '').split(/\r\n|\n|\r/).forEach((raw, index) => {
     const line = index + 1;
     const content = raw.trim();
     if (content === '' || content.startsWith('#')) return;
     if (/^[ \t]/.test(raw) && current && !START.test(content)) {
-      if (!readOption(current, content, unknown)) problems.push({ line, text: content });
+      if (!readOption(current, content, line, unknown)) problems.push({ line, text: content });
       return;
     }
     current = null;
     for (const group of splitLine(content)) {
       if (group.every(isLink)) {
-        current = { urls: [...new Set(group)], line };
+        current = { urls: [...new Set(group)], line, lines: {} };
         entries.push(current);
       } else {
         problems.push({ line, text: content });
@@ -65,11 +66,11 @@ export function parseLinks(text) {
     }
   });
   const single = new Map();
-  for (const { line, ...entry } of entries) {
+  for (const { line, lines, ...entry } of entries) {
     const key = JSON.stringify(entry);
-    if (!single.has(key)) single.set(key, { ...entry, line });
+    if (!single.has(key)) single.set(key, { ...entry, line, lines });
   }
-  return { entries: [...single.values()], problems, unknown: [...unknown] };
+  return { entries: [...single.values()], problems, unknown: [...unknown].map(([name, line]) => ({ name, line })) };
 }
 
 /// Tabs part mirrors of one file. Several links with blanks between them are several files.
@@ -80,7 +81,7 @@ function splitLine(content) {
   return pieces.length > 1 && pieces.every(isLink) ? pieces.map((piece) => [piece]) : [[content]];
 }
 
-function readOption(entry, content, unknown) {
+function readOption(entry, content, line, unknown) {
   const equals = content.indexOf('=');
   if (equals < 1) return false;
   const name = content.slice(0, equals).trim().toLowerCase();
@@ -89,11 +90,16 @@ function readOption(entry, content, unknown) {
     const headers = parseHeaders(value);
     if (!headers) return false;
     entry.headers = mergeHeaders(entry.headers, headers);
+    entry.lines.headers = line;
     return true;
   }
   if (name === 'out' && value.endsWith('/')) return false;
-  if (!OPTIONS[name]) unknown.add(name);
-  else if (value) entry[OPTIONS[name]] = name === 'checksum' && value === 'none' ? null : value;
+  if (!Object.hasOwn(OPTIONS, name)) {
+    if (!unknown.has(name)) unknown.set(name, line);
+  } else if (value) {
+    entry[OPTIONS[name]] = name === 'checksum' && value === 'none' ? null : value;
+    entry.lines[OPTIONS[name]] = line;
+  }
   return true;
 }
 

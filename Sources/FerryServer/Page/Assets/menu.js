@@ -1,14 +1,14 @@
 // A menu that opens at a button, or where the pointer is.
 
-import { h } from './dom.js';
+import { h, setAttribute } from './dom.js';
 import { icon } from './icons.js';
 
 let closeOpen = null;
 
 export const closeMenu = () => closeOpen?.(false);
 
-/// - items: `{label, icon, run, isDisabled, isDangerous, isChecked}`, or `null` for a line between groups. One that is checked or
-///   not, and no more than that, has `isChecked`.
+/// - items: `{label, icon, run, isDisabled, isDangerous, isChecked, stays}`, or `null` for a line between groups. One that is checked
+///   or not, and no more than that, has `isChecked`; with `stays` it is changed by being chosen, and the menu stays open.
 /// - point: `{x, y}` in the window, of a pointer that asked for it away from the button.
 export function openMenu(button, label, items, point = null) {
   if (button.getAttribute('aria-expanded') === 'true') return closeMenu();
@@ -21,9 +21,14 @@ export function openMenu(button, label, items, point = null) {
       on: {
         click: (event) => {
           // The second half of a double click on the button is for no item, even if one is under the pointer.
-          if (item.isDisabled || event.detail > 1) return;
-          close(true);
+          if (item.isDisabled || (event.detail > 1 && !item.stays)) return;
+          if (!item.stays) close(true);
           item.run();
+          if (!item.stays) return;
+          item.isChecked = !item.isChecked;
+          const { currentTarget: entry } = event;
+          setAttribute(entry, 'aria-checked', String(item.isChecked));
+          entry.firstChild.replaceWith(icon(item.isChecked ? 'check' : item.icon));
         },
       },
     }, icon(item.isChecked ? 'check' : item.icon), h('span', null, item.label)));

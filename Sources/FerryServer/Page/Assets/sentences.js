@@ -42,7 +42,11 @@ export const sentences = {
   'add.show': [({ n }) => (n === 1 ? 'Show it' : 'Show the last one'), ({ n }) => (n === 1 ? '查看' : '查看最后一个')],
   'add.refused.line': ['Line {line}: {text}', '第 {line} 行：{text}'],
   'add.added': [({ n }) => `Added ${downloads(n)}`, '已添加 {n} 个下载'],
-  'add.unknown': ['Unknown options were left out: {names}', '已忽略未知的选项：{names}'],
+  'add.unknown': [
+    ({ n }) => `Unknown options were left out: {names}${n > 0 ? ', and {n} more' : ''}`,
+    ({ n }) => `已忽略未知的选项：{names}${n > 0 ? '，以及另外 {n} 个' : ''}`,
+  ],
+  'add.unknown.name': ['{name} (line {line})', '{name}（第 {line} 行）'],
   'add.listed': [
     ({ n }) => (n === 1 ? 'It is on the list already' : `${downloads(n)} were on the list already`),
     ({ n }) => (n === 1 ? '它已在列表中' : `有 ${n} 个已在列表中`),
