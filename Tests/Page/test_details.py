@@ -485,6 +485,40 @@ class Details(PageTest):
         self.assertIn("Give the checksum of the file", reason)
         self.assertNotIn("later", reason)
 
+    def test_one_for_which_there_is_room_beside_the_reserve_goes_on_with_a_smaller_one(self):
+        self.addCleanup(self.daemon.call, "PATCH", "/settings", {"minFreeBytes": None})
+        self.daemon.call("PATCH", "/settings", {"minFreeBytes": 10**15})
+        identifier = self.daemon.add(self.origin.file("20K", "reserve.bin"))
+        reason = self.browser.in_row(identifier, ".row-reason")
+        self.browser.until(lambda: "missing" in self.browser.text(reason), "how much is missing")
+        self.assertIn("free some space: it then goes on by itself", self.browser.text(reason))
+        self.open(identifier)
+        self.assertIn("goes on by itself", self.browser.one(f"{PANEL} .detail-reason").text)
+        self.assertTrue(self.form_is_first())
+        self.assertEqual(self.visible(".change"), ["minFreeBytes"])
+        self.browser.write(f"{PANEL} .need [name=minFreeBytes]", "0")
+        self.assertEqual(self.browser.one(f"{PANEL} .need [type=submit]").text, "Keep this free")
+        self.browser.press(f"{PANEL} .need [type=submit]")
+        self.browser.until_state(identifier, "completed")
+
+    def test_any_answer_that_is_no_file_has_a_form_for_another_link(self):
+        for name, query in (("bad.bin", "status=400"), ("legal.bin", "status=451"), ("nothing.bin", "status=204")):
+            with self.subTest(query):
+                identifier = self.daemon.add(self.origin.file("10K", name, query))
+                self.browser.until_state(identifier, "failed")
+                self.open(identifier)
+                self.browser.until(lambda: self.visible(".change") == ["urls", "user", "password"], "its fields")
+                self.browser.press(f"{PANEL} .detail-head button")
+
+    def test_the_offer_to_compare_samples_leaves_the_focus_in_the_panel(self):
+        identifier = self.held(name="unproven.bin", query="rate=400K&etag=none&lastmod=none")
+        self.browser.until_state(identifier, "downloading")
+        self.open(identifier)
+        self.browser.one(f"{PANEL} [data-action=resumesUnproven]").send_keys(Keys.ENTER)
+        self.browser.gone(f"{PANEL} [data-action=resumesUnproven]")
+        self.browser.until(
+            lambda: self.browser.js("return document.activeElement.closest('dialog.detail') !== null"), "the focus is in the panel")
+
     def test_closing_asks_before_it_discards_what_was_changed(self):
         identifier = self.daemon.add(self.origin.file("10K", "edited.bin"), startsPaused=True)
         self.open(identifier)

@@ -232,13 +232,33 @@ class TheList(PageTest):
         made = [self.held(name=f"sight-{number}.bin") for number in range(2)]
         for identifier in made:
             self.browser.until_state(identifier, "downloading")
+        focused = lambda: self.browser.js("return document.activeElement.dataset.all ?? null")
         self.assertFalse(self.browser.one("[data-all=resume]").is_enabled(), "none is paused")
         self.browser.press("[data-all=pause]")
         for identifier in made:
             self.browser.until_state(identifier, "paused")
+        self.browser.until(lambda: focused() == "resume", lambda: f"the other one has the focus, not {focused()}")
         self.browser.press("[data-all=resume]")
         for identifier in made:
             self.browser.until_state(identifier, "downloading")
+        self.browser.until(lambda: focused() == "pause", lambda: f"the other one has the focus, not {focused()}")
+
+    def test_a_button_of_a_row_that_goes_leaves_the_focus_to_the_row(self):
+        identifier = self.daemon.add(self.busy())
+        self.browser.until_state(identifier, "waiting")
+        self.browser.one(self.browser.button(identifier, "pause")).send_keys(Keys.ENTER)
+        self.browser.until_state(identifier, "paused")
+        self.browser.until(
+            lambda: self.browser.js("return document.activeElement.dataset.id ?? null") == identifier, "the row has it")
+
+    def test_the_search_keeps_the_focus_when_all_that_it_shows_are_removed(self):
+        for name in ("found.bin", "other.bin"):
+            self.browser.until_state(self.daemon.add(self.origin.file("10K", name)), "completed")
+        self.browser.write(".search-field", "found")
+        self.browser.until(lambda: self.browser.names() == ["found.bin"], "one is shown")
+        self.browser.one(".row").send_keys(Keys.DELETE)
+        self.browser.until(
+            lambda: self.browser.js("return document.activeElement.name") == "search", "the search has it")
 
     def test_every_filter_is_seen_whole_on_a_small_desk(self):
         self.daemon.call("PATCH", "/settings", {"maxConcurrentDownloads": 1})

@@ -23,6 +23,13 @@ class WaysOut(PageTest):
         self.browser.until_state(identifier, state)
         return identifier
 
+    def keeps_focus(self):
+        """The form is gone, and the focus is still in the panel."""
+        self.browser.gone(f"{PANEL} .need")
+        self.browser.until(
+            lambda: self.browser.js("return document.activeElement.closest('dialog.detail') !== null"),
+            lambda: f"the focus is in the panel, not on {self.browser.js('return document.activeElement.outerHTML.slice(0, 60)')}")
+
     def bytes_of(self, name):
         return (self.daemon.downloads / name).read_bytes()
 
@@ -43,6 +50,7 @@ class Digests(WaysOut):
         self.browser.press(f"{PANEL} [data-action=keepFile]")
         self.browser.press("dialog.question [data-answer=yes]")
         self.browser.until_state(identifier, "completed")
+        self.keeps_focus()
         shown = self.daemon.show(identifier)
         self.assertEqual((shown["proof"], "checksum" in shown), ("single", False))
         self.browser.until(lambda: "Single" in self.browser.text(f"{PANEL} .facts"), "its proof")
@@ -61,6 +69,7 @@ class Digests(WaysOut):
         self.assertIn("nothing shows that they are right", self.browser.one("dialog.question").text)
         self.browser.press("dialog.question [data-answer=yes]")
         self.browser.until_state(identifier, "completed")
+        self.keeps_focus()
         self.assertNotEqual(self.daemon.show(identifier)["proof"], "digest")
         self.assertEqual(self.bytes_of("other.bin"), self.origin.bytes(200_000))
 

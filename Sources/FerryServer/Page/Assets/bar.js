@@ -226,9 +226,13 @@ export class Bar {
     }
     if (this.#nodes.search.value !== search) this.#nodes.search.value = search;
     const { isAway } = this.#store;
-    this.#nodes.menu.disabled = isAway;
-    this.#nodes.pauseAll.disabled = isAway || all.running + all.waiting === 0;
-    this.#nodes.resumeAll.disabled = isAway || all.paused === 0;
+    const { menu, pauseAll, resumeAll } = this.#nodes;
+    const at = document.activeElement;
+    menu.disabled = isAway;
+    pauseAll.disabled = isAway || all.running + all.waiting === 0;
+    resumeAll.disabled = isAway || all.paused === 0;
+    // What cannot be pressed any more leaves the focus to its neighbour.
+    if ([pauseAll, resumeAll].includes(at) && at.disabled) [pauseAll, resumeAll, menu].find((button) => !button.disabled)?.focus();
     this.element.hidden = total === 0;
   }
 

@@ -178,12 +178,14 @@ export class ChangeForm {
   }
 
   /// What is hidden or disabled does not take the focus with it.
-  keepFocus() {
-    const at = document.activeElement;
+  /// - at: what had the focus: a browser may take it away as soon as that is hidden.
+  keepFocus(at = document.activeElement) {
+    if (![at, document.body].includes(document.activeElement)) return;
     if ([this.needed, this.others].some((form) => form.contains(at)) && (at.disabled || !at.checkVisibility())) this.#onLeft();
   }
 
   show(download) {
+    const at = document.activeElement;
     this.#download = download;
     const need = ChangeForm.need(download);
     this.#fields.show({
@@ -201,7 +203,7 @@ export class ChangeForm {
     setText(this.#nodes.need, need === null ? '' : t(`change.${need}.${download.wasRefused ? 'refused' : 'needed'}`, { isBegun: heldBytes(download) > 0 }));
     this.#homes.get('acceptsHTML').node.hidden = need !== 'page' && need !== 'freshLink';
     this.#showDigests(digestsOf(download), digests);
-    this.#judge();
+    this.#judge(at);
   }
 
   /// Both digests of a file that has another than was asked for.
@@ -258,7 +260,8 @@ export class ChangeForm {
     if (answer === 'yes' && this.#download?.id === download.id) await this.#send(this.needed, { checksum: null });
   }
 
-  #judge() {
+  /// - at: as in `keepFocus`.
+  #judge(at = document.activeElement) {
     const need = this.#download && ChangeForm.need(this.#download);
     const canRetry = RETRIES.includes(need);
     const isTouched = this.#fields.changedIn(this.needed).length > 0;
@@ -271,7 +274,7 @@ export class ChangeForm {
     save.disabled = !hasOthers || this.#store.isAway;
     if (!isTouched) this.#fail(this.needed, '');
     if (!hasOthers) this.#fail(this.others, '');
-    this.keepFocus();
+    this.keepFocus(at);
   }
 
   /// Says what failed, about no field in particular.

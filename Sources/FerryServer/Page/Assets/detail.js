@@ -351,7 +351,10 @@ export class Detail {
     const download = { ...this.#detail, ...listed };
     // While it runs the list does not know yet what the transfer knows.
     for (const name of ['validator', 'checksum', 'path', 'proof']) download[name] ??= this.#detail?.[name] ?? null;
-    this.#nodes.unproven.hidden = !isUnproven(download) || needsLink(download) || !may(download, 'change');
+    const { unproven } = this.#nodes;
+    const hadFocus = unproven.contains(document.activeElement);
+    unproven.hidden = !isUnproven(download) || needsLink(download) || !may(download, 'change');
+    if (hadFocus && unproven.hidden) this.#closeButton.focus({ preventScroll: true });
     return facts(download, (text) => this.#actions.copy(text));
   }
 

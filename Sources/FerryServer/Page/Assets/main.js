@@ -137,7 +137,8 @@ function showPage(api, store) {
       store, selection, actions, announcer, signal,
       onOpen: async (id) => { if (id === panel.id || (await panel.mayLeave())) location.hash = `download=${encodeURIComponent(id)}`; },
       onMenu: (button, download, point = null) => rowMenu(button, download, { actions, list }, point),
-      onEmptied: () => add.focus(),
+      // Others may be on the list, and only the search or a filter leaves them out.
+      onEmptied: () => (store.entries.length > 0 ? bar.focusSearch() : add.focus()),
     });
     const add = new AddForm({
       api, store, parts, announcer, signal,

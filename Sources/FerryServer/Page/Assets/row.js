@@ -80,6 +80,7 @@ export class Row {
     const look = [download.name, download.label, download.priority, download.url, download.addedAt, download.state, download.actions.join(), main.label, main.reason, isOver, needsUser, stateText, isAway].join('\n');
     if (look === this.#look) return;
     this.#look = look;
+    const at = document.activeElement;
     const { name } = download;
     const label = (action) => t('do.for', { action, name });
     setAttribute(this.element, 'aria-label', `${name}, ${stateText}`);
@@ -112,6 +113,8 @@ export class Row {
     this.#button(nodes.cancel, end, label(t(`do.${end}`)), can(end), t(`do.${end}`));
     setAttribute(nodes.more, 'aria-label', t('more', { name }));
     setAttribute(nodes.more, 'title', t('actions'));
+    // What is hidden or cannot be pressed any more leaves the focus to its row.
+    if ([nodes.main, nodes.pause, nodes.cancel].includes(at) && (at.disabled || at.hidden)) this.element.focus({ preventScroll: true });
   }
 
   #button(node, action, label, isEnabled, title = null) {
