@@ -471,7 +471,10 @@ class Details(PageTest):
         self.browser.press(".add-button")
         identifier = self.browser.until(lambda: self.daemon.named("large.bin"), "it is listed")["id"]
         self.browser.until_state(identifier, "failed")
-        self.open(identifier)
+        self.assertEqual(self.browser.one(self.browser.in_row(identifier, ".main")).text, "Choose…")
+        self.browser.press(self.browser.in_row(identifier, ".main"))
+        self.browser.one(PANEL)
+        self.assertNotIn("later", self.browser.one(f"{PANEL} .detail-reason").text)
         self.assertEqual(self.browser.one(f"{PANEL} .need [name=maxBytes]").get_attribute("value"), "10 KB")
         self.browser.write(f"{PANEL} .need [name=maxBytes]", "1 MB")
         self.browser.press(f"{PANEL} .need [type=submit]")

@@ -6,7 +6,7 @@ import { FieldSet, SECTIONS } from './fields.js';
 import { cookieFile } from './links.js';
 import { ask } from './ask.js';
 import { digestRow } from './facts.js';
-import { digestsOf, failedChecksum, failedServerDigest, gotPage, heldBytes, leadsElsewhere } from './words.js';
+import { digestsOf, failedChecksum, failedServerDigest, gotPage, heldBytes, isTooLarge, lacksReserveAlone, leadsElsewhere } from './words.js';
 
 /// The digest that the bytes have, of a download that failed for having another than was asked for.
 const actualDigest = (download) => digestsOf(download)?.actual ?? null;
@@ -24,7 +24,7 @@ const GONE = ['404', '410'];
 const FIELDS = {
   page: ['urls', 'user', 'password', 'acceptsHTML'], credentials: ['user', 'password'], freshLink: ['urls', 'acceptsHTML'],
   refused: ['urls', 'user', 'password'], gone: ['urls'], otherFile: ['urls'], conflict: ['onConflict'],
-  notBefore: ['notBefore'], tooLarge: ['maxBytes'],
+  notBefore: ['notBefore'], tooLarge: ['maxBytes'], reserve: ['minFreeBytes'],
   checksum: ['checksum'], serverChecksum: ['checksum'], serverDigest: ['checksum'], noDigest: ['checksum'],
 };
 
@@ -98,14 +98,17 @@ export class ChangeForm {
       this.#homes.set(name, { node: fields.field(name, options), place });
       return [place, this.#homes.get(name).node];
     };
-    const pair = (...names) => h('div', { class: 'field-pair' }, names.map((name) => (FIELDS_OF_NEEDS.has(name) ? home(name) : fields.field(name))));
+    const pair = (...names) => h('div', { class: 'field-pair' }, names.map((each) => {
+      const [name, options] = [each].flat();
+      return FIELDS_OF_NEEDS.has(name) ? home(name, options) : fields.field(name, options);
+    }));
     nodes.connection = fields.section('section.connection', [
       ...SECTIONS.change.map((name) => [name, { isBlind: true }]), 'allowsConstrained', 'allowsPrivate',
     ], h('p', { class: 'quiet' }, t('change.socket')));
     nodes.save = h('button', { type: 'submit', class: 'button primary compact', disabled: true }, t('change.save'));
     nodes.error = h('p', { class: 'field-error', role: 'alert', hidden: true });
     const form = this.#form('change', pair('rateLimit', 'maxConnections'), pair('priority', 'allowsMetered'), fields.field('label'),
-      home('urls'), home('checksum', { hint: 'change.checksum.hint' }), pair('user', 'password'), home('acceptsHTML'), home('onConflict'), home('notBefore'), home('maxBytes', { hint: 'field.unchanged' }),
+      home('urls'), home('checksum', { hint: 'change.checksum.hint' }), pair('user', 'password'), home('acceptsHTML'), home('onConflict'), home('notBefore'), pair(['maxBytes', { hint: 'field.unchanged' }], ['minFreeBytes', { isBlind: true }]),
       nodes.connection, nodes.error, h('div', { class: 'change-foot' }, nodes.save));
     // What is pasted takes the place of the old link.
     const url = fields.input('urls');
@@ -138,7 +141,8 @@ export class ChangeForm {
 
   /// What is missing for this download to go on: `page` (whether one is taken for the file), `credentials`, `freshLink`,
   /// `conflict` (another rule for its name), `refused` (another link, or credentials), `gone` (another link), `otherFile` (a link
-  /// to the file that was begun), `notBefore` (another time), `tooLarge` (a higher limit), one of `DIGESTS`, or `null`.
+  /// to the file that was begun), `notBefore` (another time), `tooLarge` (a higher limit), `reserve` (less space that is
+  /// kept free), one of `DIGESTS`, or `null`.
   static need(download) {
     const { state, waitReason, error } = download;
     if (gotPage(download)) return 'page';
@@ -147,11 +151,12 @@ export class ChangeForm {
     const phrase = state === 'failed' && error?.phrase?.[0];
     if (phrase === 'thereAlready') return 'conflict';
     if (leadsElsewhere(download)) return 'otherFile';
-    if (phrase === 'fileTooLarge') return 'tooLarge';
+    if (isTooLarge(download)) return 'tooLarge';
     if (phrase === 'notInChecksumList') return 'noDigest';
     if (failedServerDigest(download)) return 'serverDigest';
     if (failedChecksum(download)) return error.suggestionPhrase?.[2]?.[0] === 'checksumOfServer' ? 'serverChecksum' : 'checksum';
     if (state === 'waiting' && waitReason === 'notBefore') return 'notBefore';
+    if (lacksReserveAlone(download)) return 'reserve';
     return ['credentials', 'freshLink'].find((code) => waitReason === code || error?.code === code) ?? null;
   }
 
@@ -197,6 +202,7 @@ export class ChangeForm {
     this.#place(need === null ? [] : FIELDS[need]);
     this.needed.hidden = need === null;
     const { keep, digests } = this.#nodes;
+    this.#fields.setHint('minFreeBytes', t(need === 'reserve' ? 'change.reserve.hint' : 'field.unchanged'));
     keep.hidden = need !== 'serverDigest' && !actualDigest(download);
     setText(keep, t(need === 'serverDigest' ? 'change.takeBytes' : 'change.keep'));
     this.#nodes.need.classList.toggle('is-plain', need === 'notBefore');
@@ -299,7 +305,7 @@ export class ChangeForm {
     // With the right checksum what is here may be the file after all; another that failed has another link, rule or user.
     const goesOn = failedChecksum(this.#download) ? change.checksum !== undefined
       : (form === this.needed && ['refused', 'gone'].includes(need)) || (DIGESTS.includes(need) && change.checksum !== undefined)
-        || (need === 'conflict' && change.onConflict !== undefined) || (need === 'tooLarge' && change.maxBytes !== undefined) || (this.#download.state === 'failed' && change.urls !== undefined);
+        || (need === 'conflict' && change.onConflict !== undefined) || (need === 'tooLarge' && change.maxBytes !== undefined) || (need === 'reserve' && change.minFreeBytes !== undefined) || (this.#download.state === 'failed' && change.urls !== undefined);
     const signsIn = ['credentials', 'page', 'refused'].includes(need) && change.user !== undefined;
     const begins = goesOn || (runsOn(this.#download) && Object.keys(change).some((name) => !AT_ONCE.includes(name)));
     try {

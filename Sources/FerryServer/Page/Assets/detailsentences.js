@@ -106,6 +106,12 @@ export const detailSentences = {
   ],
   'change.tooLarge.needed': ['Allow larger files for this download, or leave the limit empty for none.', '为此下载允许更大的文件，或留空表示不限。'],
   'change.tooLarge.save': ['Use this limit', '使用此限制'],
+  'change.reserve.needed': [
+    'Without the space that is kept free, there is room. Free some space, or enter how much this download shall keep free.',
+    '若不计保留空间，剩余空间是够的。请腾出空间，或输入此下载应保留的空间。',
+  ],
+  'change.reserve.hint': ['0, or like 50 MB', '0，或如 50 MB'],
+  'change.reserve.save': ['Keep this free', '保留这么多'],
   'change.notBefore.needed': ['It waits for its time. Empty, it starts as soon as it can.', '正在等待预定时间。留空则尽快开始。'],
   'change.notBefore.save': ['Use this time', '使用此时间'],
   'change.freshLink.save': ['Use this link', '使用此链接'],

@@ -75,7 +75,7 @@ export const SECTIONS = {
     'recordsDigests', 'onDuplicate',
   ],
   change: [
-    'headers', 'cookies', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'minSpeed', 'maxAttempts', 'minFreeBytes', 'allowsDowngrade',
+    'headers', 'cookies', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'minSpeed', 'maxAttempts', 'allowsDowngrade',
   ],
 };
 

@@ -187,6 +187,7 @@ export const sentences = {
   'wait.retry': ['next attempt {time}', '将于 {time} 重试'],
   'wait.retry.in': ['next attempt in {time}', '{time}后重试'],
   'wait.diskSpace': ['not enough disk space', '磁盘空间不足'],
+  'wait.diskSpace.then': ['free some space: it then goes on by itself', '请腾出空间，之后会自动继续'],
   'wait.freshLink': ['the link expired, give a new one', '链接已失效，等待新链接'],
   'wait.page': ['a web page came, not the file: often a form to sign in', '收到的是网页，不是文件：通常是登录页面'],
   'wait.credentials': ['the server asks for a user name and password', '服务器要求用户名和密码'],

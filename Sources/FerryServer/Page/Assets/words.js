@@ -42,6 +42,12 @@ export const readsAgain = ({ response }) => response?.lacksRanges === true;
 /// Whether a web page came in place of the file.
 export const gotPage = ({ waitReason, error }) => waitReason === 'freshLink' && error?.phrase?.[0] === 'pageInstead';
 
+/// Whether it failed since the file is larger than its limit.
+export const isTooLarge = ({ state, error }) => state === 'failed' && error?.phrase?.[0] === 'fileTooLarge';
+
+/// Whether it waits for space that is there, and is kept free.
+export const lacksReserveAlone = ({ state, waitReason, error }) => state === 'waiting' && waitReason === 'diskSpace' && error?.suggestionPhrase?.[0] === 'minFree';
+
 /// Whether it stopped since its new link leads to another file, or may do so.
 export const leadsElsewhere = ({ state, error }) => state === 'failed' && error?.phrase?.[0] === 'otherFile';
 
@@ -72,7 +78,7 @@ export function reasonText(download) {
   if (download.wasRefused) return t('wait.refused');
   if (download.isMetered) return t('wait.metered');
   if (gotPage(download)) return t('wait.page');
-  if (waitReason === 'diskSpace' && download.error) return errorText(download.error);
+  if (waitReason === 'diskSpace') return [download.error ? errorText(download.error) : t('wait.diskSpace'), t('wait.diskSpace.then')].join(' · ');
   return waitReason ? t(`wait.${waitReason}`, { time: until ? clockTime(until) : '' }) : '';
 }
 
@@ -117,8 +123,9 @@ export function suggestionText(error) {
 /// What the details say below the bar.
 export function explanation(download) {
   if (download.state !== 'failed') return placeText(download) || reasonText(download);
-  // A failed checksum is explained by the form of the details.
-  return [errorText(download.error), download.error?.code === 'checksum' ? '' : suggestionText(download.error)].filter(Boolean).join(' · ');
+  // What to do about a failed checksum, or a limit of the size, is said by the form of the details.
+  const advice = download.error?.code === 'checksum' || isTooLarge(download) ? '' : suggestionText(download.error);
+  return [errorText(download.error), attemptText(download) || advice].filter(Boolean).join(' · ');
 }
 
 /// What is told of a download that has ended.
@@ -169,7 +176,7 @@ export function mainAction(download) {
       }
     case 'paused': return action('resume', 'do.resume', 'play');
     case 'failed':
-      if (failedChecksum(download)) return action('open', 'do.choose', 'tune');
+      if (failedChecksum(download) || isTooLarge(download)) return action('open', 'do.choose', 'tune');
       return leadsElsewhere(download) ? action('open', 'do.newLink', 'link') : action('resume', 'do.retry', 'restart');
     case 'completed':
     case 'cancelled': return action('restart', 'do.restart', 'restart');
