@@ -146,9 +146,8 @@ export class ChangeForm {
   static need(download) {
     const { state, waitReason, error } = download;
     if (gotPage(download)) return 'page';
-    const status = String(error?.phrase?.[1]);
-    if (state === 'failed' && error?.code === 'refused' && DEAD.includes(status)) return status === '403' ? 'refused' : 'gone';
-    const phrase = state === 'failed' && error?.phrase?.[0];
+    const [phrase, status] = (state === 'failed' && error?.phrase) || [];
+    if (error?.code === 'refused' && REFUSALS.includes(phrase)) return GONE.includes(String(status)) ? 'gone' : 'refused';
     if (phrase === 'thereAlready') return 'conflict';
     if (leadsElsewhere(download)) return 'otherFile';
     if (isTooLarge(download)) return 'tooLarge';
