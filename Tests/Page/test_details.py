@@ -568,6 +568,7 @@ class Details(PageTest):
         self.forgives = [rf"/downloads/{identifier}/content .*500"]
         self.open(identifier)
         self.browser.until(lambda: "gone or changed" in self.browser.text(f"{PANEL} .detail-reason"), "it is said")
+        self.browser.until(lambda: "gone or changed" in self.browser.text(self.browser.in_row(identifier, ".row-reason")), "the row says so too")
         for selector in ("[data-action=save]", ".part-map"):
             self.browser.gone(f"{PANEL} {selector}")
         self.browser.press(f"{PANEL} .detail-buttons [data-action=restart]")

@@ -33,8 +33,6 @@ export class Detail {
   #id = null;
   #detail = null;
   #events = [];
-  /// Why the file of a complete one cannot be read; `null` if it can, or is not known yet.
-  #lost = null;
   #reading = null;
   #timer = null;
   #form;
@@ -77,7 +75,6 @@ export class Detail {
   open(id) {
     this.#id = id;
     this.#detail = null;
-    this.#lost = null;
     this.#events = [];
     this.#look = '';
     this.#form.reset();
@@ -203,11 +200,11 @@ export class Detail {
   /// The list says where a file was saved; whether it still is there, the disk alone knows.
   async #lookForFile(id, { state, path }) {
     const problem = state === 'completed' && path ? await this.#api.fileProblem(id) : null;
-    if (id !== this.#id) return;
-    this.#lost = problem?.text ?? null;
-    this.#changed();
-    this.#draw();
+    this.#store.noteLost(id, problem?.text ?? null);
+    if (id === this.#id) this.#draw();
   }
+
+  get #isLost() { return Boolean(this.#store.downloads.get(this.#id)?.lost); }
 
   #lastState = null;
   #changed() {
@@ -242,7 +239,6 @@ export class Detail {
     const state = `${download.id} ${download.state} ${download.waitReason} ${download.url} ${download.validator}`;
     if (state !== this.#lastState) {
       this.#lastState = state;
-      if (download.state !== 'completed') this.#lost = null;
       if (document.activeElement === this.#closeButton && download.state === 'waiting') this.#form.focusNeed(download);
       if (this.#detail) this.#read(false);
       if (this.#detail) this.#showFacts();
@@ -266,8 +262,8 @@ export class Detail {
     setAttribute(nodes.factsPart, 'aria-label', about);
     const state = words.stateText(download);
     setText(nodes.state, state);
-    const isLost = this.#lost !== null && download.state === 'completed';
-    const reason = isLost ? t('file.lost', { reason: this.#lost }) : words.explanation(download);
+    const isLost = this.#isLost;
+    const reason = words.explanation(download);
     setText(nodes.reason, reason);
     nodes.reason.hidden = reason === '';
     nodes.reason.classList.toggle('notice', isLost);
@@ -371,7 +367,7 @@ export class Detail {
     if (!this.isOpen) return;
     showMap(this.#nodes, this.#detail);
     // What was received is no longer on the disk.
-    if (this.#lost !== null) this.#nodes.mapPart.hidden = true;
+    if (this.#isLost) this.#nodes.mapPart.hidden = true;
     this.#drawGraph();
   }
 

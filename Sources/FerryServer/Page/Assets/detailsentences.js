@@ -86,9 +86,6 @@ export const detailSentences = {
     ({ isBegun }) => `The link expired. Give a new one for the same file${isBegun ? ': the bytes that are here stay' : ''}.`,
     ({ isBegun }) => `链接已失效。请提供同一文件的新链接${isBegun ? '：已下载的数据会保留' : ''}。`,
   ],
-  'file.lost': [
-    'The saved file is gone or changed: {reason}. Restart downloads it again.', '文件已不在原处，或已被更改：{reason}。可以重新下载。',
-  ],
   'change.page.needed': [
     'The server sent a web page, not the file. If it is the sign-in of the network here, as in a hotel, sign in with a browser: the download '
       + 'goes on by itself. If it is the sign-in of a website, Ferry needs the cookies of your browser (below, Change, Connection), a user and '

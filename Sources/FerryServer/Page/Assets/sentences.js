@@ -195,6 +195,9 @@ export const sentences = {
   'speed.now': ['{rate}', '下载速度 {rate}'],
   'left': ['{time} left', '剩余 {time}'],
   'file.saved': ['File saved to: {path}', '文件已保存到: {path}'],
+  'file.lost': [
+    'The saved file is gone or changed: {reason}. Restart downloads it again.', '文件已不在原处，或已被更改：{reason}。可以重新下载。',
+  ],
   'file.kept': ['The file that was there was kept, and nothing was fetched: {path}', '保留了原有的文件，没有下载：{path}'],
 
   'do.start': ['Start', '开始下载'],

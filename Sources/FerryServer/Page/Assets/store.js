@@ -53,6 +53,8 @@ export class Store extends EventTarget {
   #hidden = new Map();
   /// Paused ones whose details were read, and whether going on would throw away what is here.
   #unproven = new Map();
+  /// Why the files of complete ones cannot be read, where that was asked.
+  #lost = new Map();
   /// Those that the daemon is removing: what it says of them last is asked about no more.
   #leaving = new Set();
   #moved = new Set();
@@ -182,12 +184,23 @@ export class Store extends EventTarget {
     } catch { this.#unproven.delete(id); }
   }
 
+  /// Notes why the file of a complete one cannot be read; `null` if it can.
+  noteLost(id, reason) {
+    const download = this.downloads.get(id);
+    if (!download || (this.#lost.get(id) ?? null) === reason) return;
+    if (reason === null) this.#lost.delete(id);
+    else this.#lost.set(id, reason);
+    this.#note(download);
+    this.#say('list');
+  }
+
   /// What the page knows besides: that credentials were refused, that only the rule on metered networks is in the way, that nobody
   /// tells what is true now.
   #note(download) {
     const { waitReason, id, error } = download;
     download.isUnproven = download.state === 'paused' && this.#unproven.get(id) === true;
     download.isStale = this.isAway;
+    download.lost = download.state === 'completed' ? this.#lost.get(id) ?? null : null;
     download.wasRefused = waitReason === 'credentials' && error?.phrase?.[0] === 'credentialsRefused';
     download.isMetered = waitReason === 'network' && this.network?.isOnline === true && this.network.isMetered === true;
   }
@@ -268,6 +281,7 @@ export class Store extends EventTarget {
 
   #put(download) {
     this.#unproven.delete(download.id);
+    if (download.state !== 'completed') this.#lost.delete(download.id);
     this.#note(download);
     if (this.#hidden.has(download.id)) return void this.#hidden.set(download.id, download);
     const old = this.downloads.get(download.id);
@@ -321,6 +335,7 @@ export class Store extends EventTarget {
     for (const id of ids ?? []) {
       this.#left.set(id, asOf);
       this.#unproven.delete(id);
+      this.#lost.delete(id);
       if ((this.entry(id)?.asOf ?? 0) > asOf) continue;
       this.downloads.delete(id);
       this.sets.delete(id);

@@ -19,9 +19,12 @@ export const stateText = (download) => t(download.state === 'waiting' && needsUs
 /// Whether the file was there before, so that nothing was fetched. It is not the download's own: removing keeps it.
 export const wasKept = ({ state, wasAlreadyComplete }) => state === 'completed' && wasAlreadyComplete === true;
 
-/// Where the file of a complete one is, and whose it is; empty for others.
-export const placeText = (download) =>
-  (download.state === 'completed' && download.path ? t(wasKept(download) ? 'file.kept' : 'file.saved', { path: download.path }) : '');
+/// Where the file of a complete one is, and whose it is, or that it is not there any more; empty for others.
+export function placeText({ state, path, lost, ...download }) {
+  if (state !== 'completed' || !path) return '';
+  if (lost) return t('file.lost', { reason: lost });
+  return t(wasKept({ state, ...download }) ? 'file.kept' : 'file.saved', { path });
+}
 
 /// Whether the server has answered without naming a version of the file: bytes are here, or a type was named. Of a complete
 /// file nothing may be known: an older version did not keep what the server had said. Only the details have a `response`.
