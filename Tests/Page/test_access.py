@@ -274,6 +274,13 @@ class Phone(PageTest):
         fits(320)
         self.browser.press("dialog.detail .detail-head .icon-button")
         fits(320)
+        card = lambda: self.browser.js("""
+            const { left, right } = document.querySelector('.add').getBoundingClientRect();
+            return [...document.querySelectorAll('.options :is(input, select, textarea, p, summary)')].filter((node) => node.checkVisibility())
+              .filter((node) => node.getBoundingClientRect().left < left || node.getBoundingClientRect().right > right)
+              .map((node) => node.name ?? node.className)""")
+        self.browser.js("for (const section of document.querySelectorAll('.options .section')) section.open = true")
+        self.assertEqual(card(), [], "the options are inside of their card")
 
     def test_a_message_with_a_button_is_read_whole(self):
         for number in range(8):
