@@ -49,6 +49,13 @@ class Limits(PageTest):
             lambda: self.browser.one("[name=concurrent]").get_attribute("aria-invalid") == "true", "it is marked")
         self.assertEqual(self.settings()["maxConcurrentDownloads"], 3)
 
+    def test_a_comma_of_a_fraction_is_read_and_one_of_thousands_is_not_guessed(self):
+        self.browser.write(LIMIT, "1,5 MB/s" + Keys.ENTER)
+        self.until_setting("rateLimit", 1_500_000)
+        self.browser.write(LIMIT, "1,500 KB/s" + Keys.ENTER)
+        self.browser.until(lambda: self.browser.one(LIMIT).get_attribute("aria-invalid") == "true", "it is marked")
+        self.assertEqual(self.settings()["rateLimit"], 1_500_000)
+
     def test_a_limit_that_others_set_is_shown(self):
         self.daemon.call("PATCH", "/settings", {"rateLimit": 5_000_000, "maxConcurrentDownloads": 7})
         self.browser.until(lambda: self.browser.one(LIMIT).get_attribute("value") == "5 MB/s", "the limit")

@@ -57,11 +57,11 @@ const FACTORS = {
   ki: 1024, kib: 1024, mi: 1024 ** 2, mib: 1024 ** 2, gi: 1024 ** 3, gib: 1024 ** 3, ti: 1024 ** 4, tib: 1024 ** 4,
 };
 
-/// Reads a limit like `5M`, `500 KB/s`, `1.5GiB`: bytes a second, `null` for none (0, or nothing), `undefined` where the text
+/// Reads a limit like `5M`, `500 KB/s`, `1.5GiB`, `1,5 MB/s`: bytes a second, `null` for none (0, or nothing), `undefined` where the text
 /// is no limit. Without a unit it is none: nobody means bytes.
 export function parseLimit(text) {
   if (['', '0'].includes(text.trim())) return null;
-  return /^[\d.\s]*(\/s)?$/i.test(text.trim()) ? undefined : parseRate(text) ?? undefined;
+  return /^[\d.,\s]*(\/s)?$/i.test(text.trim()) ? undefined : parseRate(text) ?? undefined;
 }
 
 /// What a number without a unit is likely to mean as a limit; `null` for other texts.
@@ -77,7 +77,7 @@ export function parseSize(text) {
 }
 
 function parseRate(text) {
-  const match = /^(\d+(?:\.\d+)?|\.\d+)\s*([a-z]*)$/i.exec(text.trim().replace(/\/s$/i, '').trim());
+  const match = /^(\d+(?:\.\d+)?|\.\d+)\s*([a-z]*)$/i.exec(pointed(text.trim()).replace(/\/s$/i, '').trim());
   if (!match) return null;
   const factor = FACTORS[match[2].toLowerCase()];
   if (factor === undefined || (factor === 1 && match[1].includes('.'))) return null;
