@@ -395,6 +395,12 @@ class Removing(PageTest):
         self.browser.press(".toast [data-toast=action]")
         self.browser.until(lambda: self.browser.names() == ["back.bin", "other.bin"], "it is back, at its place")
         self.assertEqual([item["name"] for item in self.daemon.items()], ["back.bin", "other.bin"])
+        said = lambda: self.browser.text("[data-live=polite]").strip()
+        self.browser.until(lambda: said() == "It is back on the list", "it is told")
+        self.browser.one(".row").send_keys(Keys.CONTROL + "a" + Keys.NULL + Keys.DELETE)
+        self.browser.until(lambda: self.browser.names() == [], "both are gone")
+        self.browser.press(".toast [data-toast=action]")
+        self.browser.until(lambda: said() == "2 downloads are back on the list", lambda: f"both are told, not {said()}")
 
     def test_clearing_failed_ones_says_that_those_with_data_stay(self):
         identifier = self.daemon.add(self.origin.file("200K", "wrong.bin"), checksum=f"sha-256:{'0' * 64}")

@@ -97,6 +97,7 @@ class Sets(SetTest):
         self.assertEqual(self.part(identifier, "amount"), "2 of 2 files")
         self.assertIn(f": {self.downloads_of('kept')}", self.part(identifier, "reason"))
         self.browser.until(lambda: "kept: Complete." in self.browser.text("[data-live=polite]"), "it is announced")
+        self.assertIn("Complete · as of", self.browser.one(".toast").text)
         self.assertEqual((self.downloads_of("kept") / "b.bin").read_bytes(), self.origin.bytes(300_000))
         self.urls["c.bin"] = self.origin.file("20K", "c.bin")
         self.assertEqual(self.browser.text(self.browser.button(identifier, "resume")), "Look for changes")

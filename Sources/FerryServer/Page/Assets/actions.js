@@ -122,7 +122,7 @@ export class Actions {
       if (!this.#pending.delete(removeNow)) return;
       clearTimeout(timer);
       this.#store.unhide(ids);
-      this.#announcer.speak(t('undone'));
+      this.#announcer.speak(t('undone', { n: ids.length }));
     };
     const did = targets.some((entry) => isSet(entry) || entry.state === 'completed') ? 'did.remove' : 'did.removeUnfinished';
     const text = ids.length === 1 ? t(did, { name: targets[0].name }) : many(did, targets);

@@ -1,6 +1,6 @@
 // One line of the list. It is made once and then only what has changed is written.
 
-import { h, setText, setAttribute, spoken } from './dom.js';
+import { h, setText, setAttribute, spoken, uniqueId } from './dom.js';
 import { icon } from './icons.js';
 import { t, clockTime } from './text.js';
 import { serverOf } from './arrange.js';
@@ -22,7 +22,7 @@ export class Row {
     nodes.bar = h('span', { class: 'bar-fill' });
     nodes.progress = h('div', { class: 'bar', role: 'progressbar', 'aria-valuemin': '0', 'aria-valuemax': '100' }, nodes.bar);
     nodes.state = h('span', { class: 'row-state', 'aria-hidden': 'true' });
-    nodes.reason = h('bdi', { class: 'row-reason' });
+    nodes.reason = h('bdi', { class: 'row-reason', id: uniqueId('reason') });
     nodes.amount = h('span', { class: 'row-amount figures', 'aria-hidden': 'true' });
     nodes.speed = h('span', { class: 'row-speed figures' });
     nodes.left = h('span', { class: 'row-left figures' });
@@ -36,7 +36,7 @@ export class Row {
     nodes.more = h('button', {
       type: 'button', class: 'row-button round', tabindex: '-1', 'aria-haspopup': 'menu', 'aria-expanded': 'false', data: { action: 'more' },
     }, icon('more'));
-    this.element = h('div', { class: 'row', role: 'row', tabindex: '-1' },
+    this.element = h('div', { class: 'row', role: 'row', tabindex: '-1', 'aria-describedby': nodes.reason.id },
       h('div', { class: 'row-pick', role: 'gridcell' }, nodes.grip, nodes.kind, nodes.check),
       h('div', { class: 'row-what', role: 'gridcell' },
         h('div', { class: 'row-line' }, nodes.name, nodes.percent),

@@ -231,7 +231,7 @@ export const sentences = {
   'do.limit.none': ['No speed limit', '不限速'],
   'do.limit.some': ['Limit to 1 MB/s each', '每个限速 1 MB/s'],
   'undo': ['Undo', '撤销'],
-  'undone': ['It is back on the list', '已放回列表'],
+  'undone': [({ n }) => (n === 1 ? 'It is back on the list' : `${downloads(n)} are back on the list`), ({ n }) => (n === 1 ? '已放回列表' : '{n} 个下载已放回列表')],
   'changed.many': [({ n }) => `Changed ${downloads(n)}`, '已更改 {n} 个下载'],
   'did.next': ['{name} is next: all slots are taken', '{name} 是下一个：同时下载的名额已满'],
   'did.early': ['{name}: no longer waits for its time', '{name}：不再等待预定时间'],

@@ -104,8 +104,8 @@ const quoted = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replac
 
 /// What is told of a set that has ended.
 export function ending(entry) {
-  const detail = placeText(entry) || reasonText(entry);
-  return { detail, title: stateText(entry), text: t('set.ended', { name: entry.name, state: stateText(entry), detail }) };
+  const [state, detail] = [stateText(entry), placeText(entry) || reasonText(entry)];
+  return { detail: joined(state, detail), title: state, text: t('set.ended', { name: entry.name, state, detail }) };
 }
 
 /// What the main button of a row does now, as in `words.js`.
