@@ -586,6 +586,17 @@ class Columns(PageTest):
     def choose(self, button, name):
         self.browser.press(button)
         self.browser.press(f"[role=menuitemcheckbox][data-action='{name}']")
+        if self.browser.all("[role=menu]"):
+            self.browser.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
+            self.browser.gone("[role=menu]")
+
+    def test_several_columns_are_chosen_in_one_menu(self):
+        self.browser.press(".columns-choose")
+        for name in ("label", "server", "label"):
+            self.browser.press(f"[role=menuitemcheckbox][data-action='{name}']")
+        checked = lambda name: self.browser.one(f"[role=menuitemcheckbox][data-action='{name}']").get_attribute("aria-checked")
+        self.assertEqual((checked("label"), checked("server")), ("false", "true"))
+        self.assertEqual((self.shown("label"), self.shown("server")), (False, True))
 
     def test_columns_are_chosen_and_kept(self):
         self.browser.one(".columns")

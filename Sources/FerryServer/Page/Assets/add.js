@@ -304,7 +304,7 @@ export class AddForm {
 
   // Dropping and pasting --------------------------------------------------------------------------------------------
 
-  /// Takes what is dropped or pasted anywhere on the page.
+  /// Takes what is dropped or pasted anywhere on the page, and fits the field to its width.
   watchPage() {
     const signal = this.#signal;
     const veil = h('div', { class: 'drop-veil', hidden: true, 'aria-hidden': 'true' }, icon('down'), h('p', null, t('add.drop')));
@@ -313,6 +313,7 @@ export class AddForm {
     const brings = ({ dataTransfer }) =>
       dataTransfer && ['Files', 'text/uri-list', 'text/plain'].some((type) => dataTransfer.types.includes(type));
     let depth = 0;
+    window.addEventListener('resize', () => this.#grow(), { signal });
     const on = (type, run) => document.addEventListener(type, run, { signal });
     on('dragenter', (event) => {
       if (!brings(event)) return;

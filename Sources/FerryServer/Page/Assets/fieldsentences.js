@@ -72,7 +72,7 @@ export const fieldSentences = {
   'add.onlyone': ['Only for one link', '只适用于单个链接'],
   'add.set.only': ['Not for a set of files', '不适用于文件集'],
   'field.connectionsPerHost': ['Connections to one server at most', '每个服务器的最多连接数'],
-  'field.retriesFailedAfter': ['Retry failed downloads after (minutes)', '失败后自动重试的间隔（分钟）'],
+  'field.retriesFailedAfter': ['Retry failed downloads after (minutes), unless they would fail again', '失败后自动重试的间隔（分钟），重试也无法成功的除外'],
 
   'rule.follow': ['As set for all', '跟随全局设置'],
   'rule.allow': ['Allow', '允许'],
