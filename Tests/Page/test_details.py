@@ -463,23 +463,6 @@ class Details(PageTest):
         self.browser.press(f"{PANEL} .need [type=submit]")
         self.browser.until_state(identifier, "completed")
 
-    def test_a_file_that_is_too_large_is_taken_with_another_limit(self):
-        self.browser.write(".add-field", self.origin.file("20K", "large.bin"))
-        self.browser.press(".options-toggle")
-        self.browser.one(".options [name=name]")
-        self.browser.js("document.querySelector('.options [name=maxBytes]').value = '10 KB'")
-        self.browser.press(".add-button")
-        identifier = self.browser.until(lambda: self.daemon.named("large.bin"), "it is listed")["id"]
-        self.browser.until_state(identifier, "failed")
-        self.assertEqual(self.browser.one(self.browser.in_row(identifier, ".main")).text, "Choose…")
-        self.browser.press(self.browser.in_row(identifier, ".main"))
-        self.browser.one(PANEL)
-        self.assertNotIn("later", self.browser.one(f"{PANEL} .detail-reason").text)
-        self.assertEqual(self.browser.one(f"{PANEL} .need [name=maxBytes]").get_attribute("value"), "10 KB")
-        self.browser.write(f"{PANEL} .need [name=maxBytes]", "1 MB")
-        self.browser.press(f"{PANEL} .need [type=submit]")
-        self.browser.until_state(identifier, "completed")
-
     def test_what_would_fail_again_is_not_to_be_tried_again_later(self):
         identifier = self.daemon.add(self.origin.file("10K", "strict.bin", "close"), strict=True)
         self.browser.until_state(identifier, "failed")
@@ -521,6 +504,23 @@ class Details(PageTest):
         self.browser.gone(f"{PANEL} [data-action=resumesUnproven]")
         self.browser.until(
             lambda: self.browser.js("return document.activeElement.closest('dialog.detail') !== null"), "the focus is in the panel")
+
+    def test_a_file_that_is_too_large_is_taken_with_another_limit(self):
+        self.browser.write(".add-field", self.origin.file("20K", "large.bin"))
+        self.browser.press(".options-toggle")
+        self.browser.one(".options [name=name]")
+        self.browser.js("document.querySelector('.options [name=maxBytes]').value = '10 KB'")
+        self.browser.press(".add-button")
+        identifier = self.browser.until(lambda: self.daemon.named("large.bin"), "it is listed")["id"]
+        self.browser.until_state(identifier, "failed")
+        self.assertEqual(self.browser.one(self.browser.in_row(identifier, ".main")).text, "Choose…")
+        self.browser.press(self.browser.in_row(identifier, ".main"))
+        self.browser.one(PANEL)
+        self.assertNotIn("later", self.browser.one(f"{PANEL} .detail-reason").text)
+        self.assertEqual(self.browser.one(f"{PANEL} .need [name=maxBytes]").get_attribute("value"), "10 KB")
+        self.browser.write(f"{PANEL} .need [name=maxBytes]", "1 MB")
+        self.browser.press(f"{PANEL} .need [type=submit]")
+        self.browser.until_state(identifier, "completed")
 
     def test_closing_asks_before_it_discards_what_was_changed(self):
         identifier = self.daemon.add(self.origin.file("10K", "edited.bin"), startsPaused=True)

@@ -126,8 +126,8 @@ export function suggestionText(error) {
 /// What the details say below the bar.
 export function explanation(download) {
   if (download.state !== 'failed') return placeText(download) || reasonText(download);
-  // What to do about a failed checksum, or a limit of the size, is said by the form of the details.
-  const advice = download.error?.code === 'checksum' || isTooLarge(download) ? '' : suggestionText(download.error);
+  // A failed checksum is explained by the form of the details.
+  const advice = download.error?.code === 'checksum' ? '' : suggestionText(download.error);
   return [errorText(download.error), attemptText(download) || advice].filter(Boolean).join(' · ');
 }
 
