@@ -1,4 +1,5 @@
 import FerryAPI
+import FerryCore
 import FerryTesting
 import Foundation
 import Testing
