@@ -1,4 +1,5 @@
 import FerryCore
+import FerryTesting
 import Foundation
 
 #if canImport(Glibc)
@@ -15,7 +16,7 @@ import Foundation
             let words = ["--reuid", "\(number)", "--regid", "\(number)", "--clear-groups"] + arguments
             return try await RawConnection.blocking {
                 Result {
-                    let output = try ShellCommand.output(["/usr/bin/setpriv"] + words, mayFail: true)
+                    let output = try RunningProgram.output(["/usr/bin/setpriv"] + words, mayFail: true)
                     return String(decoding: output, as: UTF8.self)
                 }
             }.get()

@@ -1,4 +1,4 @@
-import FerryServerTesting
+import FerryTesting
 import Foundation
 import Testing
 
@@ -15,7 +15,7 @@ struct ExpandedFileTests {
         let input = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try Data(bytes).write(to: input)
         defer { try? FileManager.default.removeItem(at: input) }
-        return try ShellCommand.output([path] + words + ["-c"], reading: input.path)
+        return try RunningProgram.output([path] + words + ["-c"], reading: input.path)
     }
 
     private static func expanded(_ file: [UInt8], most: Int = 64 << 20) throws -> [UInt8] {

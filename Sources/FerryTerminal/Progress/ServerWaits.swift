@@ -1,4 +1,4 @@
-package import Ferry
+import Ferry
 package import FerryCore
 
 #if canImport(FoundationEssentials)

@@ -91,11 +91,40 @@ public final class RunningProgram: Sendable {
             error: pipe.fileHandleForWriting)
         try pipe.fileHandleForWriting.close()
         let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        return (program.endOnThisThread(), text)
+    }
+
+    /// Runs a short program to its end on this thread. Returns the bytes that it writes to standard output.
+    ///
+    /// - Parameters:
+    ///   - input: The path of the file at its standard input.
+    ///   - mayFail: Whether another end than exiting with 0 is permitted.
+    /// - Throws: ``StartFailure``, or ``ProgramFailure`` for an end that is not permitted.
+    public static func output(
+        _ words: [String], reading input: String = "/dev/null", mayFail: Bool = false
+    ) throws -> [UInt8] {
+        let pipe = Pipe()
+        let file = try FileHandle(forReadingFrom: URL(filePath: input))
+        defer { try? file.close() }
+        let program = try RunningProgram(words, input: file, output: pipe.fileHandleForWriting)
+        try pipe.fileHandleForWriting.close()
+        let bytes = Array(pipe.fileHandleForReading.readDataToEndOfFile())
+        let end = program.endOnThisThread()
+        guard end == .exited(0) || mayFail else { throw ProgramFailure(end: end) }
+        return bytes
+    }
+
+    /// The end of a program that was to exit with 0.
+    public struct ProgramFailure: Error {
+        public let end: End
+    }
+
+    private func endOnThisThread() -> End {
         let done = DispatchSemaphore(value: 0)
-        program.whenEnded { _ in done.signal() }
+        whenEnded { _ in done.signal() }
         done.wait()
-        // Uses `program` last, so that it is not released, and its process not killed, before that.
-        return (program.ended ?? .exited(0), text)
+        // Uses `self` last, so that it is not released, and the process not killed, before that.
+        return ended ?? .exited(0)
     }
 
     /// Whether a program runs and exits with 0, for checks of the machine's permissions.
