@@ -109,7 +109,7 @@ extension DownloadError {
 
 extension TransferFailure {
     fileprivate var hasTooManyRedirects: Bool {
-        if case .phrase(let refusal)? = phrase.arguments.last { refusal.key == .tooManyRedirects } else { false }
+        if case .phrase(let refusal)? = phrase.arguments.first { refusal.key == .tooManyRedirects } else { false }
     }
 }
 

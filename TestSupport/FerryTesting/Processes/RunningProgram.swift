@@ -104,7 +104,7 @@ public final class RunningProgram: Sendable {
         _ words: [String], reading input: String = "/dev/null", mayFail: Bool = false
     ) throws -> [UInt8] {
         let pipe = Pipe()
-        let file = try FileHandle(forReadingFrom: URL(filePath: input))
+        guard let file = FileHandle(forReadingAtPath: input) else { throw StartFailure(program: input, code: errno) }
         defer { try? file.close() }
         let program = try RunningProgram(words, input: file, output: pipe.fileHandleForWriting)
         try pipe.fileHandleForWriting.close()

@@ -199,6 +199,7 @@ struct FailureTests {
                 #expect(left > 300 && left <= 600)
                 clock.jump(.seconds(601))
             }
+            _ = try await shop.server.waitFor { $0.requests.last?.status == 200 }
             await shop.reach(download) { if case .completed = $0 { true } else { false } }
             try await shop.expectAll([download], are: resource)
             #expect(download.status.retryAt == nil)
@@ -228,7 +229,8 @@ struct FailureTests {
             clock.jump(.seconds(601))
             let other = try await manager.download(try shop.single("/b"))
             try await shop.expectAll([other], are: resource)
-            #expect(shop.asked == ["/gone", "/a", "/b"])
+            // One request, and one more attempt.
+            #expect(shop.asked == ["/gone", "/a", "/a", "/b"])
             #expect([download, gone].allSatisfy { $0.status.state.isFailed })
             await manager.shutdown()
         }
@@ -265,6 +267,7 @@ struct FailureTests {
                 #expect(download.status.state.isFailed && download.status.retryAt == nil)
                 try await download.resume()
             }
+            _ = try await shop.server.waitFor { $0.requests.last?.status == 200 }
             await shop.reach(download) { if case .completed = $0 { true } else { false } }
             try await shop.expectAll([download], are: resource)
             await second.shutdown()
@@ -295,7 +298,8 @@ struct FailureTests {
             #expect(download.status.state.isFailed && download.status.retryAt == nil)
             gate.open()
             await manager.shutdown()
-            #expect(shop.asked == ["/a", "/b"])
+            // One request, and one more attempt.
+            #expect(shop.asked == ["/a", "/a", "/b"])
         }
     }
 
@@ -392,7 +396,8 @@ struct FailureTests {
             }
             for path in ["/a", "/b"] { shop.server.always(path, .honest) }
             let result = try await manager.perform(.resume, on: nil, session: nil)
-            #expect(result.changed == Set(downloads.map(\.id)), "\(result)")
+            // After the shutdown they wait for nothing but a slot.
+            #expect(result.changed == (isKnown ? Set(downloads.map(\.id)) : []), "\(result)")
             try await shop.expectAll(try await manager.downloads(), are: resource)
             await manager.shutdown()
         }

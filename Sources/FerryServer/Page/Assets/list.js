@@ -78,7 +78,7 @@ export class List extends EventTarget {
     on(this.grid, 'keydown', (event) => this.#pressed(event));
     on(this.grid, 'focusin', (event) => this.#focused(event));
     // Waits show the time that is left.
-    const clock = setInterval(() => this.#showProgress(this.shown.filter((entry) => nextTime(entry) !== null).map(({ id }) => id)), 1000);
+    const clock = setInterval(() => this.#showProgress([...this.#rows.keys()].filter((id) => nextTime(this.entry(id) ?? {}) !== null)), 1000);
     // What stands above the list may grow and shrink.
     const sizes = new ResizeObserver(() => this.#schedule());
     sizes.observe(document.body);
