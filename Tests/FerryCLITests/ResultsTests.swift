@@ -229,9 +229,8 @@ import Testing
                 ["get", "-j", "1", "-d", "d"] + ["/busy", "/b", "/c"].map { server.url($0) }, in: place)
             #expect(outcome.code == 0, "\(outcome.error)")
             let lines = outcome.error.split(separator: "\n")
-            let waiting = lines.filter {
-                $0.hasPrefix("b, c: waiting: 127.0.0.1 asked to wait (503); next attempt at ")
-            }
+            let host = server.url("").dropFirst("http://".count)
+            let waiting = lines.filter { $0.hasPrefix("b, c: waiting: \(host) asked to wait (503); next attempt at ") }
             #expect(waiting.count == 1, "\(outcome.error)")
         }
     }
