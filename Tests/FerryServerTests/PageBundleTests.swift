@@ -125,7 +125,7 @@ struct PageBundleTests {
     func size() throws {
         // Over a slow link of 12 KB/s these are most of the time to the first rows. There is room for a few hundred lines more;
         // what is seen at a request alone belongs below later.js.
-        let most = 70_000
+        let most = 72_000
         let bytes = try ["/", "/page.css", "/page.js"].map { path in
             let asset = try #require(PageAssets.own.asset(at: Substring(path)))
             return (asset.compressed ?? asset.plain).bytes.count
