@@ -51,7 +51,8 @@ enum ShapeSamples {
     static let kinds: [DownloadEvent.Kind] = [
         .added(url: "http://h/n"), .started(name: "n", totalBytes: 9),
         .resumed(offset: 1, totalBytes: 9, reason: "r"), .retrying(attempt: 2, delay: .seconds(1), reason: "r"),
-        .restarted(reason: "r"), .waiting(.retry(at: date), message: "m"), .note("t"), .paused,
+        .restarted(reason: "r"), .waiting(.retry(at: date), message: "m"),
+        .waiting(.server(since: date, until: date), message: "m"), .note("t"), .paused,
         .completed(FinishedDownload(path: "/d/n", totalBytes: 9, proof: .strong)), .failed(error), .cancelled,
     ]
 
