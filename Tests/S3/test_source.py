@@ -385,7 +385,7 @@ class Sets(Case):
         found = [line.split("\t") for line in out.splitlines()]
         self.assertEqual([(size, url) for size, _, url in found], wanted)
         for _, date, _ in found:
-            self.assertRegex(date, r"^\d{4}-\d\d-\d\dT")
+            self.assertRegex(date, r"^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT$")
         lines = [json.loads(line) for line in self.ferry("plan", "--json", f"s3://{BUCKET}")[0].splitlines()]
         self.assertEqual({line["kind"] for line in lines}, {"object"})
         self.assertLessEqual(set(wanted), {(str(line["totalBytes"]), line["url"]) for line in lines})
