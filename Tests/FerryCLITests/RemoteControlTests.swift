@@ -83,11 +83,9 @@ import Testing
                 #expect(text.contains("; next attempt at ") && !text.contains("ferry resume"), "\(text)")
             }
             home.server.always("/a.bin", .honest)
-            try await Task.sleep(for: .seconds(1))
             try await home.run("set", "retry-failed=1s")
-            while try await home.objects("list").first?["state"] as? String != "completed" {
-                try await Task.sleep(for: .milliseconds(50))
-            }
+            _ = try await home.server.waitFor { $0.requests.last?.status == 200 }
+            #expect(try await home.ferry("watch", "a.bin").code == 0)
             try await home.run("add", home.server.url("/gone"))
             #expect(try await home.ferry("watch", "gone").code == 4)
             let gone = try #require(try await home.objects("show", "gone").first)
