@@ -35,6 +35,40 @@ class Adding(PageTest):
         self.browser.until(lambda: len(self.browser.all('.row[data-state="completed"]')) == 5, "all five are complete")
         self.assertEqual(self.browser.names(), names)
 
+    def hold_requests(self):
+        """Holds what the page sends until `requests_go`."""
+        self.browser.js("""
+            const send = window.fetch;
+            const gate = new Promise((open) => { window.openGate = open; });
+            window.fetch = async (...request) => {
+              if (request[1]?.method === 'POST') await gate;
+              return send(...request);
+            };""")
+
+    def requests_go(self):
+        self.browser.js("window.openGate()")
+
+    def test_what_is_typed_while_another_is_sent_stays(self):
+        self.hold_requests()
+        self.browser.write(FIELD, self.origin.file("10K", "sent.bin") + Keys.ENTER)
+        self.browser.one(".add-button[aria-disabled=true]")
+        typed = self.origin.file("10K", "typed.bin")
+        self.browser.one(FIELD).send_keys(typed)
+        self.requests_go()
+        self.browser.until(lambda: self.daemon.named("sent.bin"), "it was added")
+        self.browser.until(lambda: self.browser.one(FIELD).get_attribute("value") == typed, "the other is still there")
+        self.browser.one(FIELD).send_keys(Keys.ENTER)
+        self.browser.until(lambda: self.browser.names() == ["sent.bin", "typed.bin"], "both are listed")
+
+    def test_enter_while_another_is_sent_adds_the_next_after_it(self):
+        self.hold_requests()
+        self.browser.write(FIELD, self.origin.file("10K", "sent.bin") + Keys.ENTER)
+        self.browser.one(".add-button[aria-disabled=true]")
+        self.browser.one(FIELD).send_keys(self.origin.file("10K", "next.bin") + Keys.ENTER)
+        self.requests_go()
+        self.browser.until(lambda: self.browser.names() == ["sent.bin", "next.bin"], "both are listed")
+        self.assertEqual(self.browser.one(FIELD).get_attribute("value"), "")
+
     def test_the_same_link_twice_is_one_download(self):
         link = self.origin.file("10K", "twice.bin")
         self.browser.write(FIELD, (Keys.SHIFT + Keys.ENTER + Keys.NULL).join([link, self.origin.file("10K", "other.bin"), link]))

@@ -184,7 +184,12 @@ export class AddForm {
 
   // Sending ---------------------------------------------------------------------------------------------------------
 
+  /// Sends the links. Enter while others are on their way counts for what was typed since.
   async #submit() {
+    if (this.#sent !== null) {
+      this.#askedWith = this.#field.value;
+      return;
+    }
     const { entries, problems, unknown } = this.#judge(true);
     if (problems.length > 0 || entries.length === 0) {
       if (entries.length === 0 && problems.length === 0 && performance.now() - this.#addedAt < DOUBLE_CLICK) return;
@@ -197,46 +202,52 @@ export class AddForm {
       return;
     }
     const options = this.#options ? this.#options.read() : {};
-    if (!options || this.#isSending) return;
+    if (!options) return;
     if (options.isSet) return this.#addSet(entries, options, unknown);
     const downloads = this.#withIdentifiers(entries.map(({ line: _, lines: __, ...entry }) => request(entry, options)));
-    this.#setSending(true);
-    try {
+    await this.#sending(async () => {
       const answer = await this.#api.add(downloads);
       this.#unanswered = null;
       this.#finish(downloads, answer?.items ?? [], unknown);
-    } catch (problem) {
+    }, (problem) => {
       if (problem.status !== 0) this.#unanswered = null;
       this.#refuse(problem, entries);
-    } finally {
-      this.#setSending(false);
-    }
+    });
   }
 
   /// Adds a set of all files that the link leads to. The same once more is the same set, so no identifier is needed.
   async #addSet(entries, { directory }, unknown) {
     const [{ urls, line: _, lines: __, ...more }] = entries;
     if (entries.length > 1 || urls.length > 1 || Object.keys(more).length > 0) return this.#say(t('add.set.one'));
-    this.#setSending(true);
-    try {
+    await this.#sending(async () => {
       const { set, isNew } = await this.#api.addSet({ url: urls[0], directory: directory ?? folderOf(urls[0]) });
       this.#store.takeSet(set);
       this.#empty();
       this.#onAdded([set], t(isNew ? 'add.set.added' : 'add.set.again'), isNew);
       this.#warnOf(unknown);
-    } catch (problem) {
-      this.#refuse(problem);
-    } finally {
-      this.#setSending(false);
-    }
+    }, (problem) => this.#refuse(problem));
   }
 
-  /// One addition at a time. The button keeps the focus: it is not disabled, but does nothing.
-  #setSending(isSending) {
-    this.#isSending = isSending;
-    setAttribute(this.#button, 'aria-disabled', isSending ? 'true' : null);
+  /// One addition at a time. The button keeps the focus: it is not disabled, but does nothing. What is typed meanwhile stays.
+  async #sending(add, refuse) {
+    [this.#sent, this.#askedWith] = [this.#field.value, null];
+    setAttribute(this.#button, 'aria-disabled', 'true');
+    let isNextAsked = false;
+    try {
+      await add();
+      isNextAsked = this.#askedWith === this.#sent + this.#field.value && this.#field.value.trim() !== '';
+    } catch (problem) {
+      refuse(problem);
+    } finally {
+      this.#sent = null;
+      setAttribute(this.#button, 'aria-disabled', null);
+    }
+    if (isNextAsked) await this.#submit();
   }
-  #isSending = false;
+  /// The text that is on its way; `null` while none is.
+  #sent = null;
+  /// The text when Enter was pressed last while another was on its way.
+  #askedWith = null;
 
   #withIdentifiers(requests) {
     const text = JSON.stringify(requests);
@@ -266,14 +277,16 @@ export class AddForm {
     this.#announcer.warn(t('add.unknown', { names, n: unknown.length - MOST_NAMED }), { stays: true });
   }
 
+  /// Takes what was added out of the field.
   #empty() {
-    this.#field.value = '';
+    const { value } = this.#field;
+    this.#field.value = value.startsWith(this.#sent) ? value.slice(this.#sent.length) : value;
     this.#options?.forget();
     // What is hidden does not take the focus with it.
     if (this.#panel.contains(document.activeElement)) this.#field.focus({ preventScroll: true });
     this.#showOptions(false);
     this.#grow();
-    this.#judge(true);
+    this.#judge(false);
     this.#addedAt = performance.now();
   }
 
