@@ -100,7 +100,12 @@ class Gate:
             protocol_version = "HTTP/1.1"
 
             def do(self):
-                body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                length = int(self.headers.get("Content-Length", 0))
+                body = self.rfile.read(length)
+                if len(body) < length:
+                    # The sender was killed. Passed on with the length of what came, the rest would be a complete object.
+                    self.close_connection = True
+                    return
                 asked = Asked(self, body)
                 gate.asked.append(asked)
                 done = gate.rule(asked)
