@@ -353,9 +353,10 @@ package enum LimitSteps {
         limit.flatMap { limit in steps.first { $0 > limit } }
     }
 
-    /// Returns the next smaller limit; without a limit, the largest step below the current speed.
+    /// Returns the next smaller limit; without a limit, the largest step below the current speed. A limit that is not above the
+    /// smallest step stays as it is.
     package static func slower(than limit: ByteCount?, speed: Double) -> ByteCount {
         let bound = limit.map(Double.init) ?? (speed.isFinite && speed > 0 ? speed : .infinity)
-        return steps.last { Double($0) < bound } ?? steps[0]
+        return steps.last { Double($0) < bound } ?? limit ?? steps[0]
     }
 }

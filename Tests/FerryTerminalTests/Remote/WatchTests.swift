@@ -235,7 +235,9 @@ import Testing
         var fast = Self.board([], limit: 100_000_000)
         #expect(fast.press(.faster) == .limit(nil))
         #expect(fast.limit == nil)
-        #expect(LimitSteps.slower(than: 1, speed: 0) == 100_000)
+        #expect(LimitSteps.slower(than: 100_000, speed: 0) == 100_000)
+        #expect(LimitSteps.slower(than: 50_000, speed: 5_000_000) == 50_000, "it never becomes faster")
+        #expect(LimitSteps.slower(than: nil, speed: 10) == 100_000)
         #expect(LimitSteps.slower(than: nil, speed: 0) == 100_000_000)
         #expect(LimitSteps.slower(than: nil, speed: .nan) == 100_000_000)
     }
