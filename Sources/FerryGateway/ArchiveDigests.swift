@@ -15,14 +15,14 @@ import Synchronization
 /// The SHA-256 digests of files from the indexes of Debian archives: `Release` has the digests of indexes, `Packages` and
 /// `Sources` have those of packages.
 ///
-///     an index passes → its bytes have the digest of its name, or of a Release → a table on the disk → digest(of:)
+///     an index is forwarded → its digest matches its name or a Release → a table on the disk → digest(of:)
 ///
 /// - An index is read only if its own digest is known. Signatures are checked by apt.
 /// - Indexes are read one after the other, in the order in which they were received; ``digest(of:)`` waits for the indexes
 ///   received before the call.
 /// - A table is replaced by the table of a later index of the same directory, and outlives the daemon.
 final class ArchiveDigests: Sendable {
-    /// An index whose bytes are known.
+    /// The bytes of an index.
     enum Source: Sendable {
         /// The unchanged content of a response that was passed on.
         case passed(ByteBuffer)

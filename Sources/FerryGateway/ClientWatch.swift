@@ -45,7 +45,7 @@ enum ClientWatch {
         return found ?? nil
     }
 
-    /// Records in the pipeline of a connection to which user it belongs, and when the client closes it.
+    /// A handler in the pipeline of a connection, which records the connection's user, and when the client closes the connection.
     final class Handler: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = Any
 
@@ -53,7 +53,7 @@ enum ClientWatch {
         fileprivate private(set) var user: UInt32?
         private var end: AsyncStream<Void>.Continuation?
 
-        /// Replaces the watch of an earlier request.
+        /// Finishes `end` when the client closes the connection. Replaces the continuation of an earlier request.
         func watch(_ end: AsyncStream<Void>.Continuation) {
             self.end = end
             if isClosed { end.finish() }

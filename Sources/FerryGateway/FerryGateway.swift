@@ -4,7 +4,7 @@ import FerryMetrics
 public import FerryServer
 import Synchronization
 
-/// The gateway: clients of packages, models and images fetch through the daemon.
+/// The gateway, through which package managers and other clients download packages, models and images.
 ///
 /// ```
 /// pip, huggingface_hub, … ─► GatewayRoute ─┬─ a page ─► upstream ─► IndexPage: its links lead to the gateway
@@ -15,8 +15,9 @@ import Synchronization
 /// - Bytes that are not public are sent only to clients whose own credentials the upstream accepts for them.
 /// - The end of a file is sent only after its digest has been verified.
 ///
-/// The files are downloads of the session `gateway`, so that a crash leaves part files from which the next start continues. Beside
-/// them are the pages for the time when an upstream is down, the digests that archives have stated, and the times of the last uses.
+/// The files are downloads of the session `gateway`, so that a crash leaves part files from which the next start continues. The
+/// directory also contains pages to send while an upstream is down, digests from the indexes of archives, and the times at which
+/// files were last used.
 public enum FerryGateway {}
 
 extension DoorKind {

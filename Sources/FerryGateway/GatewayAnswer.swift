@@ -35,6 +35,6 @@ struct GatewayAnswer: Sendable {
     /// Whether a response with this status means that the upstream is down, so that stored content may be used.
     static func isDown(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 
-    /// The field `Warning` of an earlier response (RFC 7234 §5.5.1).
+    /// The value of the `Warning` field of a stored response (RFC 7234 §5.5.1).
     static let stale = "110 ferry \"Response is Stale\""
 }

@@ -17,8 +17,8 @@ import Synchronization
     import Musl
 #endif
 
-/// Space for files: evicts files for a new one that does not fit, files that have not been used for too long, and files beyond
-/// the size limit.
+/// Space for files. Evicts files to make room for a new one, files that have not been used for too long, and the least recently
+/// used files while the cache exceeds its size limit.
 extension GatewayCache {
     /// Removes the least recently used files until `bytes` fit on the disk. Throws `diskFull` if that is not enough.
     func makeRoom(for bytes: ByteCount) async throws(DownloadError) {
@@ -134,7 +134,7 @@ extension GatewayCache {
                 digests.sweep(most: Self.mostDigestBytes)
             }
         }
-        // A download that was added after the list was read is in the list now, or has been requested.
+        // A download that was added after the rows were read is now in the list, or its use is recorded. Its file is kept.
         let unlisted = strays.filter { !kept.contains($0.id) }
         let listed = Set(try await manager.rows(Set(unlisted.map(\.id)).map { DownloadID(rawValue: $0) }).map(\.id))
         await onFileThread { [self] in
@@ -169,7 +169,7 @@ extension GatewayCache {
         guard let download = try? await manager.download(id: row.id) else { return false }
         do throws(DownloadError) {
             do throws(DownloadError) { try await download.remove(deletingFile: true) } catch {
-                // If the file was changed, it stays at first. Without a download, the next sweep removes it.
+                // A changed file is not deleted here. It then belongs to no download, so the next sweep removes it.
                 try await download.remove(deletingFile: false)
             }
         } catch {

@@ -114,8 +114,8 @@ extension GatewayCache {
             usedAt: Date(timeIntervalSince1970: GatewayUses.use(of: row, uses)), isInUse: self.uses.isHeld(row.id))
     }
 
-    /// Returns the files that match words: all files with the name, otherwise the file whose identifier begins with the word,
-    /// with or without `gateway-`.
+    /// Returns the files that match words. A word selects all files with that name, or else the file whose identifier begins with
+    /// the word, with or without `gateway-`.
     private func chosen(_ words: [String], among rows: [CatalogueRow]) throws(DownloadError) -> [CatalogueRow] {
         var chosen: [CatalogueRow] = []
         var known: Set<DownloadID> = []

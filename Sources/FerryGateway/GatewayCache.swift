@@ -11,8 +11,8 @@ import Synchronization
     import Foundation
 #endif
 
-/// The files that clients of the gateway have requested. They are downloads of a separate session; the least recently used are
-/// removed beyond a maximum size and age.
+/// The files that clients of the gateway have requested. They are downloads of a separate session. Files that have
+/// not been used for too long are removed, and the least recently used ones while the cache exceeds its maximum size.
 ///
 /// The list of downloads is the index of the cache. A download that is held by a client or is running is never removed. A
 /// running download is shared by requests for its URL and digest; a complete, verified download by all requests for the digest.
@@ -172,7 +172,7 @@ final class GatewayCache: Sendable {
         while true {
             let state = download.status.state
             do throws(DownloadError) { return try await go(on: download, in: state, request, file) } catch {
-                // Another client of the file was faster, so the new state of the download decides.
+                // Another client has changed the state of the download meanwhile, so the new state is handled.
                 guard error.code == .wrongState, download.status.state != state else { throw error }
             }
         }
@@ -230,7 +230,7 @@ final class GatewayCache: Sendable {
     func fetchAgain(_ download: Download) async throws(DownloadError) {
         logger.notice("a file of the gateway is fetched again", metadata: ["id": "\(download.id)"])
         do throws(DownloadError) { try await download.restart() } catch {
-            // Another client was faster.
+            // Another client has already restarted the download.
             guard error.code == .wrongState else { throw error }
         }
     }

@@ -28,7 +28,7 @@ struct GatewayFile: Sendable {
     var origin: Origin?
 
     /// The name in the cache, equal for all requests for the same bytes from the same URL. The name includes the URL because
-    /// the bytes that one server sends for a digest are not known to be the file of another server until they are complete and
+    /// the bytes that one server sends for a digest may be sent for the URL of another server only when they are complete and
     /// verified.
     var key: String {
         let text = "\(url.text)\n\(checksum.map { "\($0)" } ?? version)"

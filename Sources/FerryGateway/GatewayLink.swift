@@ -34,7 +34,7 @@ package struct GatewayLink: Sendable, Hashable {
             HexText.string(HMAC<SHA256>.authenticationCode(for: Array("page \(text)".utf8), using: key).prefix(16))
         }
 
-        /// Reads the key of an earlier start, or creates one. Throws `disk`.
+        /// Reads the key that an earlier start has stored, or creates one. Throws `disk`.
         static func kept(in path: String) throws(DownloadError) -> Key {
             let file = PrivateFile(path, most: 4096)
             if let text = file.read(), text.utf8.count >= 32 { return Key(text) }
@@ -58,7 +58,7 @@ package struct GatewayLink: Sendable, Hashable {
         guard parts.count == 4, let text = Self.decode(parts[2]), let url = try? DownloadURL(text) else { return nil }
         let link = GatewayLink(url, try? Checksum(parsing: String(parts[1].replacing(".", by: "="))))
         guard Self.isSame(link.tag(key), parts[0]) else { return nil }
-        // Clients differ in which characters of names they encode.
+        // Different clients encode different characters of names.
         let name = PercentEncoding.decode((url.path.split(at: "/").last ?? "file").utf8)
         let asked = PercentEncoding.decode(parts[3].utf8)
         if asked == name {
@@ -81,7 +81,7 @@ package struct GatewayLink: Sendable, Hashable {
         return HexText.string(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key.key).prefix(16))
     }
 
-    /// Compares in constant time, independent of where the texts differ.
+    /// Compares two strings in a time that does not depend on where they differ.
     private static func isSame(_ tag: String, _ other: Substring) -> Bool {
         tag.utf8.count == other.utf8.count && zip(tag.utf8, other.utf8).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }

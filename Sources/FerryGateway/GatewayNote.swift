@@ -17,7 +17,7 @@ final class GatewayNote: Sendable {
         case miss
         /// Cached content was sent because the upstream is down.
         case stale
-        /// The gateway sent a problem instead of a response.
+        /// The gateway refused the request, and sent a problem.
         case refused
         /// The response ended before its content was complete.
         case failed

@@ -88,7 +88,7 @@ struct GatewayPages: Sendable {
         at date: Date
     ) async {
         if let tag, tags[name] == tag {
-            // The age counts from the last use. A head that has been removed is written again.
+            // Renews the date, because the age counts from the last use. A head that has been removed is written again.
             let path = "\(directory)/\(name)"
             let isThere = await onFileThread {
                 (try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)) != nil

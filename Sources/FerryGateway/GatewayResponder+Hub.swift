@@ -19,7 +19,7 @@ extension GatewayResponder {
     /// Files of repositories are downloaded; the hub's API is passed through.
     func hub(_ rest: Substring, _ visit: Visit) async throws -> Response {
         let url = try visit.url(rest)
-        // The only request of clients that has content.
+        // A request for information on paths is the only one that has content.
         let route = HubRoute(rest)
         guard visit.http.method != .post || route == .pathsInfo else {
             throw Problem(.methodNotAllowed, "The gateway is for reading.")
@@ -29,7 +29,7 @@ extension GatewayResponder {
         }
         guard let path = HubPath(rest) else { return try await pass(visit, url, prefix: Self.prefix) }
         let (answer, isStale) = try await described(visit, url)
-        // The response is not the hub's own, for example that of a sign-in page on another server.
+        // A response that is not the hub's own, such as a sign-in page on another server, is passed through.
         // allow(origin): whose response it is; carries no secret.
         guard answer.url.origin == visit.upstream.base.origin else {
             return try await pass(visit, url, prefix: Self.prefix)

@@ -29,7 +29,7 @@ extension GatewayResponder {
         let (bytes, share) = try await page(answer, visit)
         await keep(visit, url, answer, bytes)
         let (upstream, key) = (visit.upstream, key)
-        // A replaced link is longer by its digest, its code and the whole URL.
+        // A replaced link also contains a digest, an authentication code and the whole URL.
         let most = min(Self.mostPageBytes, 16 * bytes.readableBytes + 65_536)
         let room = try self.share(most, visit)
         let index = IndexPage(answer.url, most: most) { target, checksum in

@@ -14,7 +14,7 @@ import NIOCore
     import Foundation
 #endif
 
-/// Pages: responses that are passed through, stored for the time when an upstream is down, or rewritten in memory.
+/// Pages: responses that are passed through, stored for use while an upstream is down, or rewritten in memory.
 extension GatewayResponder {
     /// Forwards a request unchanged. While the upstream is down, returns its last response to the same request. A stored public
     /// page whose URL contains its digest is returned without a request.
@@ -53,7 +53,7 @@ extension GatewayResponder {
         return page
     }
 
-    /// Stores the response to a request for the time when the upstream is down.
+    /// Stores the response to a request, to be sent while the upstream is down.
     func keep(_ visit: Visit, _ url: DownloadURL, _ answer: GatewayAnswer, _ bytes: ByteBuffer) async {
         guard visit.http.method == .get, Self.digest(in: url).map({ Self.has(bytes, $0) }) ?? true else { return }
         await pages.keep(pages.name(url, visit.fields(for: url)), answer, bytes, at: Date())
@@ -74,7 +74,7 @@ extension GatewayResponder {
         return digest.algorithm == .sha256 && hash.finalize().elementsEqual(digest.bytes)
     }
 
-    /// The bytes of memory that pages hold now.
+    /// The number of bytes of memory that pages currently occupy.
     var pageBytes: Int { budget.bytes }
 
     /// Returns the content of a response that is to be rewritten, with its share of the budget. Throws if the client

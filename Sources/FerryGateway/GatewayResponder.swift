@@ -54,7 +54,7 @@ final class GatewayResponder: Door {
     private let salt = SymmetricKey(size: .bits256)
     private let consents = Mutex(
         RecentValues<Data, (consent: GatewayConsent, until: ContinuousClock.Instant)>(capacity: 1000))
-    /// Whether the host of an upstream has a private address, as soon as its name has been resolved.
+    /// For each host of an upstream whose name has been resolved, whether its address is private.
     private let privacy = Mutex<[String: Bool]>([:])
 
     init(
@@ -362,7 +362,7 @@ final class GatewayResponder: Door {
     }
 
     /// Returns the complete download for a file whose server is down. It must be public, or the server must have accepted the
-    /// same credentials for it since the start.
+    /// same credentials for it since the daemon started.
     private func stale(_ visit: Visit, _ file: GatewayFile, _ match: Download?) async throws -> Download? {
         var found = match
         if file.checksum == nil { found = try await cache.latest(of: file.url) }
@@ -377,8 +377,8 @@ final class GatewayResponder: Door {
     /// An upstream's refusal, to be passed on.
     struct Refusal: Error { let answer: GatewayAnswer }
 
-    /// A digest of a client's secrets and what they open, which cannot be computed or reversed without this process's
-    /// salt.
+    /// Returns a digest of a client's secrets and of the file that they give access to. It cannot be computed or reversed without
+    /// this process's salt.
     private func fingerprint(_ visit: Visit, _ file: GatewayFile) -> Data {
         let fields = visit.http.headers
         let secrets = fields[values: .authorization] + [""] + fields[values: .cookie]

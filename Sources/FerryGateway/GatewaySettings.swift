@@ -18,7 +18,7 @@ extension DoorSetting {
     public static let gatewayUsers = texts("gatewayUsers")
     /// The maximum size of the cache, in bytes.
     public static let gatewaySize = size("gatewaySize", default: 20_000_000_000)
-    /// The seconds after its last use for which a file stays in the cache.
+    /// The time for which a file stays in the cache after its last use, in seconds.
     public static let gatewayAge = seconds("gatewayAge", default: 30 * 86_400)
     /// Whether each request to the gateway is logged.
     public static let gatewayLog = flag("gatewayLog")

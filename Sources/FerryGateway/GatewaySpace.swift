@@ -13,8 +13,8 @@ import FerryCore
 typealias GatewaySpace = @Sendable (_ directory: String) -> (free: ByteCount, reserve: ByteCount)?
 
 enum FileSystemSpace {
-    /// Returns the free space of the directory's file system. `reserve` bytes of it remain free; `nil` for the same reserve as
-    /// for downloads.
+    /// Returns a function that measures the free space of a directory's file system. `reserve` is the number of bytes that must
+    /// remain free; `nil` for the same reserve as for downloads.
     static func measure(reserve: ByteCount?) -> GatewaySpace {
         { directory in
             var status = statvfs()

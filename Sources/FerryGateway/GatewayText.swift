@@ -1,7 +1,7 @@
 import FerryAPI
 import FerryCore
 
-/// Makes texts from clients and servers safe for the log and the status line. Pure.
+/// Makes strings from clients and servers safe for the log and the status line. Pure.
 enum GatewayText {
     /// Returns the first 200 bytes, with a question mark in place of each byte that is not printable ASCII.
     static func visible(_ text: some StringProtocol) -> String {

@@ -40,7 +40,7 @@ package struct GatewayUpstream: Sendable, Hashable {
         }
     }
 
-    /// Parses the upstreams of a setting: one of each kind, but any number of archives.
+    /// Parses the upstreams of a setting: at most one of each kind, except that there may be several archives.
     package static func all(_ texts: [String]) throws(TextError) -> [GatewayUpstream] {
         var all: [GatewayUpstream] = []
         for text in texts {

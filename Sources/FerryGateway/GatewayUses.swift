@@ -27,7 +27,7 @@ final class GatewayUses: Sendable {
     private let file: PrivateFile
     private static let mostBytes = 8 << 20
 
-    /// Reads the stored uses of an earlier start.
+    /// Reads the uses that an earlier start has stored.
     init(in directory: String) {
         file = PrivateFile(directory + "/uses.json", most: Self.mostBytes)
         let text = file.read()
@@ -71,7 +71,7 @@ final class GatewayUses: Sendable {
 
     func isHeld(_ id: DownloadID) -> Bool { state.withLock { $0.held[id] != nil } }
 
-    /// Whether a file was ever requested.
+    /// Whether a use of the file is recorded.
     func isKnown(_ id: String) -> Bool { state.withLock { $0.uses[id] != nil } }
 
     /// The time of the last request for each requested file.

@@ -2,7 +2,7 @@ package import FerryCore
 
 /// A page of a package index, whose links are replaced (PEP 503 in HTML, PEP 691 in JSON). Pure.
 ///
-/// In HTML, only the values of `href` in `<a>` change, and `<base>` loses its effect. In JSON, only the `url` of each of the
+/// In HTML, only the values of `href` in `<a>` change, and `<base>` is removed. In JSON, only the `url` of each of the
 /// `files` changes.
 package struct IndexPage: Sendable {
     /// The URL of the page, against which links are resolved.
@@ -71,9 +71,9 @@ package struct IndexPage: Sendable {
             let tag = HTMLTag(rest)
             switch tag.name {
             case "a": output += tag.text(replacing: "href") { link($0, base) }
+            // `<base>` is left out, because links are now paths of the gateway.
             case "base":
                 if let target = tag.value(of: "href").flatMap({ try? url.resolving($0) }) { base = target }
-            // Links are paths of the gateway now.
             default: output += tag.text
             }
             rest = rest[tag.text.endIndex...]

@@ -41,7 +41,7 @@ public enum Exposition {
         labels.isEmpty ? "" : "{" + labels.map { "\($0)=\"\(escaped($1))\"" }.joined(separator: ",") + "}"
     }
 
-    /// Escapes the value of a label, because the names of hosts come from outside.
+    /// Escapes the value of a label, because host names are untrusted.
     private static func escaped(_ value: String) -> String {
         var text = ""
         var bytes = 0

@@ -43,7 +43,7 @@ public struct MetricFamily: Sendable, Hashable {
 }
 
 extension MetricFamily {
-    /// The version of Ferry.
+    /// The family that reports the version of Ferry.
     public static var info: MetricFamily { MetricFamily(.info, [(label: FerryVersion.text, number: 1)]) }
 }
 

@@ -29,7 +29,7 @@ public final class MetricRegistry: MetricsFactory, Sendable {
         named = Dictionary(metrics.map { ($0.name, $0) }) { first, _ in first }
     }
 
-    /// The families of all metrics, in their order; a metric without events has no series.
+    /// The families of all metrics, in the order in which the metrics were passed; a metric without events has no series.
     public var families: [MetricFamily] {
         let (counters, histograms) = state.withLock { ($0.counters, $0.histograms) }
         var series: [Metric: [MetricFamily.Series]] = [:]

@@ -1,6 +1,6 @@
 import FerryCore
 
-/// The system resources that this process uses. Blocks: it is read on a file thread.
+/// The system resources that this process uses. Reading them blocks the calling thread.
 public struct ProcessReading: Sendable, Hashable {
     /// The processor time in user and system mode.
     public var processorSeconds: Double?

@@ -6,7 +6,8 @@
 //     events, statuses ──► Reporter ──► bars | plain lines | JSON lines ──► Console ──► stdout, stderr
 //
 // Invariants
-// - Standard output has only finished paths, or JSON lines, or results (`--results -`), or the bytes of one file (`-o -`).
+// - Standard output contains only one of these: paths of finished files, JSON lines, results (`--results -`), or the bytes
+//   of one file (`-o -`).
 // - Every usage error is one line, and is detected before any byte is downloaded.
 // - Text from servers is escaped before it is shown; secrets are never shown.
 // - No drawn line is wider than the terminal, because bars are redrawn by moving the cursor up.

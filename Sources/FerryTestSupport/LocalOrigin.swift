@@ -20,7 +20,7 @@ import Synchronization
 public final class LocalOrigin: Sendable {
     private let channel: any Channel
     private let connections: Connections
-    /// The port that it listens on.
+    /// The port on which the server listens.
     public let port: Int
 
     /// Starts a server, which runs until ``stop()``.

@@ -30,7 +30,7 @@ public struct ScriptedFile: Sendable, Hashable {
     /// The version of the file: each version has different bytes and a different ETag. Default 1.
     public var version = 1
 
-    /// Creates a file that the server has.
+    /// Creates a file that can be downloaded.
     public init(_ path: String, bytes: ByteCount = 1_000_000, pace: Pace = .atOnce) {
         self.path = path.utf8.first == UInt8(ascii: "/") ? path : "/" + path
         self.bytes = max(0, bytes)

@@ -13,7 +13,7 @@ import Synchronization
 /// A transport that serves scripted files on every host, instead of servers.
 final class ScriptedFiles: Transport {
     private let files: [ScriptedFile]
-    /// The directory that is deleted with this object; `nil` if the app chose the directory.
+    /// The temporary directory that is deleted with this object; `nil` for none.
     private let temporary: String?
 
     init(_ files: [ScriptedFile], temporary: String?) {
@@ -50,7 +50,7 @@ final class ScriptedFiles: Transport {
             switch step {
             case .end: return nil
             case .stop:
-                // Waits until the connection is closed.
+                // Waits until the transfer is cancelled.
                 while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
             case .piece(let bytes, let pause):
                 if pause > .zero { try? await Task.sleep(for: pause) }

@@ -1,11 +1,11 @@
 import FerryCore
 
-/// The progress to report for downloads that continue in the user's view: their total bytes, and whether any continues.
+/// The combined progress of the downloads that continue while the system shows them, and whether any is still busy.
 struct ContinuedProgress: Sendable, Hashable {
     var completed: Int64 = 0
     var total: Int64 = 0
-    /// Whether a download is transferring, or will be without the user's help: not paused, ended, or waiting for a network,
-    /// space, a link, credentials or a time.
+    /// Whether a download is transferring or will do so soon by itself: one that is not paused or ended, and does not wait for
+    /// a network, space, a link, credentials or a time.
     var isBusy = false
 
     init(_ statuses: some Sequence<DownloadStatus>) {

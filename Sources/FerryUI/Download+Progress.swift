@@ -14,7 +14,7 @@ extension Download {
         progress.setUserInfoObject(file, forKey: .fileURLKey)
         progress.isCancellable = true
         progress.isPausable = true
-        // owner: none; each task ends when the download has completed the operation. `Progress` takes no errors.
+        // owner: none; each task ends when the download has completed the operation. `Progress` cannot report errors.
         let ask = { @Sendable (what: @escaping @Sendable () async throws -> Void) in _ = Task { try? await what() } }
         progress.cancellationHandler = { [self] in ask { try await self.cancel() } }
         progress.pausingHandler = { [self] in ask { try await self.pause() } }

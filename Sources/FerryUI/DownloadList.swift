@@ -31,7 +31,7 @@ public final class DownloadList {
     @ObservationIgnored private let manager: DownloadManager
     @ObservationIgnored private let locale: Locale
     @ObservationIgnored private var isStale = true
-    /// Notifies when refreshing may be needed again.
+    /// Notified when the rows may need a refresh again.
     @ObservationIgnored private let updates = AsyncEvent()
 
     /// Creates a list of at most `limit` downloads, starting at index `offset`; empty until ``run()`` or ``reload()``. `locale`

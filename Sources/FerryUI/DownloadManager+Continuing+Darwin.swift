@@ -12,8 +12,8 @@
         /// and lets the user end them (`BGContinuedProcessingTask`). Call this when the user has started a download.
         ///
         /// The task ends when no download continues without the user's help, or when the system or the user ends it. A
-        /// suspension that the app has requested meanwhile then takes effect, and hands the missing ranges over. Without the
-        /// task the app is suspended as usual. Throws if the system cannot start such a task now.
+        /// suspension that the app has requested meanwhile then takes effect, and hands the missing ranges to the system. Without
+        /// the task, the app is suspended as usual. Throws if the system cannot start such a task now.
         ///
         /// - Parameters:
         ///   - identifier: One of the `BGTaskSchedulerPermittedIdentifiers` in the app's Info.plist, which starts with the app's

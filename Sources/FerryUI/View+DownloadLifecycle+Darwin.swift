@@ -36,7 +36,7 @@
                 let manager = manager
                 switch phase {
                 case .active:
-                    // owner: none; a list that cannot be opened says so at its next use.
+                    // owner: none; if the list cannot be opened, its next use reports the error.
                     inTurn { try? await manager.activate() }
                 case .background:
                     #if !os(macOS)

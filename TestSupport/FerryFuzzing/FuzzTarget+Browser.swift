@@ -5,7 +5,7 @@ import FerryCore
 import struct Foundation.Data
 
 extension FuzzTarget {
-    /// A link in a message of the browser's extension, which has its parts from pages.
+    /// A link in a message of the browser extension, which takes the parts of the link from web pages.
     static func browserLink(_ input: [UInt8]) throws(BrokenPromise) {
         let data = Data(input)
         guard JSONStructure.isShallow(data, depth: NativeMessage.mostLevels),

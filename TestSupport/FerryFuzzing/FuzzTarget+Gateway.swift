@@ -13,7 +13,7 @@ extension FuzzTarget {
         let page = IndexPage(url) { _, _ in mark }
         guard let rewritten = try? page.rewriting(input) else { return }
         try promise(rewritten.count <= input.count * (mark.utf8.count + 2) + 64, "\(rewritten.count) bytes")
-        // What is no URL leads to the page itself.
+        // A link that is not a URL is resolved to the page itself.
         let links = IndexPage(url) { target, _ in target == url || target.path == mark ? nil : left }
         guard let again = try? links.rewriting(rewritten) else { return }
         try promise(
@@ -26,7 +26,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A path of the gateway that stands for a file elsewhere, and the URL and digest of one.
+    /// A path of the gateway that represents a file on another server, or the URL and digest of such a file.
     static func gatewayLink(_ input: [UInt8]) throws(BrokenPromise) {
         let key = GatewayLink.Key("a secret of this gateway, known to no one")
         let text = String(decoding: input, as: UTF8.self)
@@ -42,7 +42,7 @@ extension FuzzTarget {
         try promise(metadata?.url.host ?? url.host == url.host, "another server: \(String(describing: metadata))")
     }
 
-    /// The target of a request to the gateway: what is requested for it is below the upstream.
+    /// The target of a request to the gateway: every resulting URL must be below the upstream.
     static func gatewayPath(_ input: [UInt8]) throws(BrokenPromise) {
         let text = Substring(String(decoding: input, as: UTF8.self))
         let bases = [
@@ -82,7 +82,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A page in JSON: what its values take is known before they are made.
+    /// A page in JSON: a bound of the number of its values must be known before they are created.
     static func jsonStructure(_ input: [UInt8]) throws(BrokenPromise) {
         let count = JSONStructure.count(input, upTo: .max) ?? 0
         try promise((1...input.count + 1).contains(count), "\(count) values in \(input.count) bytes")

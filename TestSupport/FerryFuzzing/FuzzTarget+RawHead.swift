@@ -16,8 +16,8 @@ extension FuzzTarget {
         try promise(whole.suffix(input.count - end) == input[end...], "the body is changed")
     }
 
-    /// The end of the first head whose lines all end with CR LF; `nil` for an interim one, which another head follows, and
-    /// others.
+    /// Returns the end of the first head if all its lines end with CR LF; `nil` for other heads, and for an interim one, which
+    /// another head follows.
     private static func headEnd(_ input: [UInt8]) -> Int? {
         let words = input.prefix { $0 != 0x0A }.split(separator: 0x20)
         let mark = Array("\r\n\r\n".utf8)

@@ -7,7 +7,7 @@ extension FuzzTarget {
     /// The time of all checks: 2026-11-21.
     static let now = Date(timeIntervalSince1970: 1_795_000_000)
 
-    /// The last head is the response. The one before, if any, is that of the partial content.
+    /// The last head is the response. The head before it, if any, belongs to the partial content.
     static func responseHead(_ input: [UInt8]) throws(BrokenPromise) {
         let heads = HeadText.heads(input)
         guard let answer = heads.last else { return }

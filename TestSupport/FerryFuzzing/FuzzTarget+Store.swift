@@ -1,7 +1,7 @@
 import FerryCore
 
 extension FuzzTarget {
-    /// What stores answer, and AWS's files of settings.
+    /// A response of an object store, or an AWS configuration file.
     static func store(_ input: [UInt8]) throws(BrokenPromise) {
         if let page = try? S3ListPage(parsing: input) {
             for object in page.objects {

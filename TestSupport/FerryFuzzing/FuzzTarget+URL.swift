@@ -48,7 +48,7 @@ extension FuzzTarget {
             resolved = try base.resolving(text)
         } catch {
             try promiseOneLine(error.message)
-            // No server names objects.
+            // A redirect must not lead to an object of a store.
             try promise(parsed?.isObject ?? true, "\(text) is a URL, and cannot be gone to")
             return
         }

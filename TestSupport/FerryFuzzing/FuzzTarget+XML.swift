@@ -47,7 +47,7 @@ extension FuzzTarget {
         try promise(try checked(again, depth: 1, after: 1, .init(), &nodeCount) == plain, "another tree: \(plain)")
     }
 
-    /// Checks an element and those in it. Returns it without its lines.
+    /// Checks an element and its descendants. Returns the tree without line numbers.
     private static func checked(
         _ element: PlainXML, depth: Int, after line: Int, _ limits: PlainXML.Limits, _ nodeCount: inout Int
     ) throws(BrokenPromise) -> PlainXML {

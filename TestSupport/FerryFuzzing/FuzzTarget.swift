@@ -3,7 +3,7 @@
 /// `make fuzz` generates inputs; the tests replay those in `Fuzz/Corpus`. A check is pure: without I/O, clock and
 /// randomness, a failure is reproducible.
 public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
-    /// The name, also that of the folder in `Fuzz/Corpus`: lower-case words with dashes.
+    /// The name of the target and of its folder in `Fuzz/Corpus`: lower-case words with dashes.
     public let name: String
     private let body: @Sendable ([UInt8]) throws(BrokenPromise) -> Void
 

@@ -1,7 +1,7 @@
 import FerryCore
 import HTTPTypes
 
-/// A response head as text. Additional lines that begin with `@` hold the parameters of the check.
+/// A response head as text. Additional lines that begin with `@` specify the parameters of the check.
 ///
 ///     HTTP/1.1 206 Partial Content
 ///     Content-Range: bytes 100-199/1000
@@ -50,7 +50,7 @@ struct HeadText {
         }
     }
 
-    /// Parses `@asked 5-10` or `@asked 5-`; the whole file if it is missing.
+    /// Parses `@asked 5-10` or `@asked 5-`. If the line is missing, the request is for the whole file.
     var asked: RangeAsk {
         guard let note = notes["asked"], let range = Self.ranges(note, open: true)?.first else { return .whole }
         return range.upperBound == .max ? .from(range.lowerBound) : .range(range)

@@ -11,7 +11,7 @@ import NIOCore
 import NIOHTTP1
 import Synchronization
 
-/// A daemon in this process, on a directory of its own, with an origin to download from.
+/// A daemon in this process, with its own directory and an origin to download from.
 package struct DaemonRig: Sendable {
     package let origin: OriginServer
     package let directory: String
@@ -47,7 +47,7 @@ package struct DaemonRig: Sendable {
             downloads: directory + "/downloads")
     }
 
-    /// Runs a daemon on an existing directory from its start to its end.
+    /// Runs a daemon with an existing directory, and stops it after the body.
     package static func serve(
         _ directory: String, _ origin: OriginServer, _ configure: @Sendable (inout Daemon.Options) -> Void = { _ in },
         _ body: @Sendable (DaemonRig) async throws -> Void
@@ -55,14 +55,14 @@ package struct DaemonRig: Sendable {
         var options = Daemon.Options()
         options.flags[.port] = .whole(0)
         options.pollInterval = .milliseconds(20)
-        // A busy machine is no slow client.
+        // On a busy machine, every client may seem slow.
         options.limits.unknownHead = .hours(1)
         options.limits.knownHead = .hours(1)
         options.limits.body = .hours(1)
         options.codeLifetime = .seconds(3600)
         options.configure = {
             $0.minFreeBytes = 0
-            // A busy machine is no stalled server.
+            // On a busy machine, every server may seem stalled.
             $0.stallTimeout = .seconds(9000)
             $0.transfer.connectTimeout = .seconds(9000)
             $0.watchesNetwork = false
@@ -79,7 +79,7 @@ package struct DaemonRig: Sendable {
                 // written while the daemon closes the connection fails.
                 var configuration = HTTPClient.Configuration()
                 configuration.connectionPool.idleTimeout = .seconds(5)
-                // A busy machine is no refused connection; a request that waits for one of the pool counts as one.
+                // On a busy machine, a connection takes long. The time also includes waiting for a connection of the pool.
                 configuration.timeout.connect = .hours(1)
                 let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
                 let token = try await daemon.tokens.make(named: "tests", at: Date()).grant.token
@@ -118,7 +118,7 @@ package struct DaemonRig: Sendable {
         package var problem: Problem? { try? JSONCoding.decode(Problem.self, from: data) }
     }
 
-    /// Through the Unix socket.
+    /// Sends a request of the API through the Unix socket.
     package func ask(
         _ route: Route, id: String = "", session: String? = nil, query: String = "",
         body: (any Encodable & Sendable)? = nil
@@ -131,7 +131,7 @@ package struct DaemonRig: Sendable {
             route.method.rawValue, path, headers: headers, body: try body.map { try JSONCoding.encode($0) })
     }
 
-    /// Through the Unix socket, or with `port` through TCP.
+    /// Sends a request through the Unix socket or, with `port`, through TCP.
     package func send(
         _ method: String, _ path: String, headers: [String: String] = [:], body: Data? = nil, port: Int? = nil
     ) async throws -> Reply {
@@ -155,7 +155,7 @@ package struct DaemonRig: Sendable {
         return request
     }
 
-    /// The event stream; ends when the body returns.
+    /// Opens the event stream, which ends when the body returns.
     package func follow(
         session: String? = nil, after: String? = nil, query: String = "",
         _ body: (inout EventStreamReader) async throws -> Void
@@ -174,10 +174,10 @@ package struct DaemonRig: Sendable {
 
     // MARK: Downloads
 
-    /// A URL of the origin, with these bytes.
+    /// Returns the URL of a path on the origin.
     package func url(_ path: String) -> String { origin.url(path) }
 
-    /// A new download of this path of the origin.
+    /// Returns a request for the file at a path on the origin.
     package func new(_ path: String, _ change: (inout RawRequest) -> Void = { _ in }) -> RawRequest {
         var new = RawRequest(urls: [url(path)])
         change(&new)
@@ -229,7 +229,7 @@ package struct EventStreamReader {
         throw DownloadError(.internal, "the stream ended")
     }
 
-    /// Reads to `upToDate`.
+    /// Reads the events up to `upToDate`. Returns the snapshot and the final events among them.
     package mutating func catchUp() async throws -> (reset: StreamEvent.Snapshot?, ended: [EventBody]) {
         var reset: StreamEvent.Snapshot?
         var ended: [EventBody] = []
@@ -254,7 +254,7 @@ package final class LogBook: Sendable {
     private let state = Mutex(State())
     package var text: String { state.withLock { $0.lines.joined(separator: "\n") } }
 
-    /// Returns once a line has this text in it.
+    /// Returns once a line contains this text.
     package func wait(for text: String) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

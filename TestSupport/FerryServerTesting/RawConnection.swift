@@ -10,7 +10,7 @@ import Foundation
     import Glibc
 #endif
 
-/// send(2), whose name ``RawConnection`` has too.
+/// Calls send(2), which the function of the same name in ``RawConnection`` hides.
 private func sendBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
 }
@@ -26,12 +26,12 @@ package enum RawConnection {
         package var body = ""
     }
 
-    /// - Parameter isLast: Whether the client shuts down its sending side and reads on.
+    /// - Parameter isLast: Whether the client shuts down its sending side before it reads the response.
     package static func send(_ text: String, port: Int, isLast: Bool = false) async -> Reply {
         await blocking { exchange(Array(text.utf8), port, isLast) }
     }
 
-    /// A connection that has sent this text and received a first response; it stays open, and the caller closes it.
+    /// Opens a connection, sends this text, and waits for the first bytes of the response. The caller closes the connection.
     package static func hold(_ text: String, port: Int) async -> Int32? {
         await blocking {
             guard let descriptor = open(port) else { return nil }
@@ -41,7 +41,7 @@ package enum RawConnection {
         }
     }
 
-    /// A connection that has sent this text; ``finish(_:)`` reads its response.
+    /// Opens a connection and sends this text. ``finish(_:)`` reads the response.
     package static func begin(_ text: String, port: Int) async -> Int32? {
         await blocking {
             guard let descriptor = open(port) else { return nil }
@@ -62,7 +62,7 @@ package enum RawConnection {
 
     private static func open(_ port: Int) -> Int32? {
         let descriptor = socket(AF_INET, ferry_SOCK_STREAM, 0)
-        // A guard against a hang, below the tests' own limit, which cannot end a system call.
+        // Prevents a hang. Lower than the time limit of the tests, which cannot end a system call.
         var limit = timeval(tv_sec: 1200, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()

@@ -41,7 +41,7 @@ package struct RawRequest: Encodable, Sendable {
     package init(urls: [String] = []) { self.urls = urls }
 }
 
-/// Several such requests.
+/// Several raw requests.
 package struct RawRequests: Encodable, Sendable {
     package var downloads: [RawRequest]
     package init(_ downloads: [RawRequest]) { self.downloads = downloads }

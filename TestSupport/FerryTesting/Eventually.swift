@@ -1,6 +1,6 @@
-/// Polls until a condition without an event holds; limited only by the test's own time limit.
+/// Polls until a condition is true. Only the test's own time limit ends the wait.
 ///
-/// If there is an event, wait for it instead.
+/// If an event announces the condition, wait for the event instead.
 ///
 /// - Parameters:
 ///   - interval: The time between two polls; default 2 ms.

@@ -32,7 +32,7 @@ final class AppEvents: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Returns once the event that ended this download is printed, or will never be.
+    /// Returns once the event that ended this download has been printed, or can no longer be printed.
     func printed(_ id: DownloadID) async {
         await withCheckedContinuation { continuation in
             let isPrinted = state.withLock { state in

@@ -6,10 +6,10 @@ import Synchronization
 
 /// One download whose process kills itself before the n-th call that changes the disk.
 ///
-/// `ferry-app fall N URL DIRECTORY sync|nosync` exits with 0 if the download completes before, and with 1 if it
+/// `ferry-app fall N URL DIRECTORY sync|nosync` exits with 0 if the download completes before that call, and with 1 if it
 /// fails. The clock runs fast, so that even a small file is synced several times.
 enum AppFall {
-    /// The calls that count.
+    /// The operations that are counted.
     private static let counted: Set<FileError.Operation> = [
         .open, .create, .write, .sync, .truncate, .allocate, .link, .rename, .remove, .makeDirectory, .syncDirectory,
         .setMode, .setTime, .setAttribute,

@@ -19,7 +19,7 @@ nonisolated final class AppListener: DownloadManagerDelegate {
         AppSession.say(["delegate": call, "id": download.id.rawValue])
     }
 
-    /// Reports the end of a download. Returns, which acknowledges the event, once the event is printed too.
+    /// Reports the end of a download. Returns once the event is printed too, because the return acknowledges the event.
     private func sayEnd(_ call: String, _ download: Download) async {
         say(call, download)
         await events?.printed(download.id)

@@ -56,7 +56,7 @@ import HTTPTypes
         }
     }
 
-    /// Handles a launch by the daemon: receives the missed events and exits.
+    /// Handles a launch by the daemon: receives the missed events and shuts the manager down.
     func answerLaunch() async {
         Self.say(["launched": ProcessInfo.processInfo.environment["FERRY_SESSION"] ?? ""])
         do throws(DownloadError) { try await manager.activate() } catch { Self.say(["error": error.code.rawValue]) }

@@ -1,6 +1,6 @@
 import CBacktrace
 
-/// A program that traps: what its standard error then says is what a daemon's log says.
+/// A program that traps. Its standard error then contains the same text as the log of a daemon that traps.
 enum AppTrap {
     static func run() -> Never {
         ferry_backtrace_on_traps(nil)

@@ -1,10 +1,10 @@
-// An app of the tests whose download goes on without it, in a background session of the system.
+// A test app whose download continues without it, in a background session of the system.
 //
-//     ferry-background begin URL DIRECTORY     begins, hands over, says "handed over", and waits to be killed
-//     ferry-background finish DIRECTORY        is started again: takes what the system has brought, and its events
+//     ferry-background begin URL DIRECTORY     begins, hands over, prints "handed over", and waits to be killed
+//     ferry-background finish DIRECTORY        is started again: takes the system's files and events
 //
 // The app's own requests have the User-Agent ferry-background/app, those of the system ferry-background/system.
-// Where no system goes on with downloads, `finish` goes on itself.
+// On systems without such sessions, `finish` continues the download itself.
 
 import Ferry
 import Foundation
@@ -16,7 +16,7 @@ guard CommandLine.arguments.count > 2 else {
 let arguments = CommandLine.arguments.dropFirst()
 let directory = arguments.last ?? "."
 var transfer = BackgroundTransfer()
-// The server of the tests is one of this machine.
+// The tests use a server on this machine.
 transfer.ignoredSettings = [.unencrypted]
 var configuration = DownloadManager.Configuration.default(
     identifier: "com.example.ferry-background", directory: directory, stateDirectory: directory + "/state"
@@ -24,7 +24,7 @@ var configuration = DownloadManager.Configuration.default(
 configuration.transfer.userAgent = "ferry-background/app"
 let manager = DownloadManager(configuration)
 
-/// A line for the script, at once.
+/// Prints a line for the script immediately.
 func say(_ text: String) {
     print(text)
     fflush(nil)
@@ -35,16 +35,16 @@ do {
         let download = try await manager.download(from: DownloadURL(arguments[arguments.startIndex + 1]))
         for await status in download.updates where status.progress.completedBytes > 0 { break }
         let events = manager.events
-        // What is handed over is requested with the settings of this moment.
+        // The requests that are handed over use the settings at this moment.
         await manager.configure { $0.transfer.userAgent = "ferry-background/system" }
         await manager.suspend()
         say("handed over after \(download.status.progress.completedBytes) bytes")
-        // A download that stays with the app says why.
+        // If a download is not handed over, an event gives the reason.
         for await event in events { if let reason = event.reason(in: .english) { say(reason) } }
     } else {
-        // allow(platform): only there a system goes on.
+        // allow(platform): only Apple's systems continue downloads.
         #if canImport(Darwin)
-            // The system has started the app: until its file is published, or the script loses its patience.
+            // As after a start by the system. Ends when the file is published; the script limits the time.
             let part = try FileManager.default.contentsOfDirectory(atPath: directory).first { name in
                 name.utf8.suffix(5).elementsEqual(".part".utf8)
             }

@@ -16,8 +16,8 @@ struct AddCommand: AsyncParsableCommand {
         var downloads: Int
         var seconds: Double
         var cpuSeconds: Double
-        /// Memory per download: while the caller holds requests and handles, after they are released, and what is
-        /// still in use after trimming the allocator.
+        /// The memory per download: while the caller holds requests and handles, after their release, and after trimming
+        /// the allocator.
         var bytesEachHeld: Int
         var bytesEachAfter: Int
         var bytesEach: Int

@@ -20,7 +20,7 @@ enum Meter {
 
     /// Makes the allocator return free memory to the system, if supported (glibc).
     ///
-    /// The remaining memory is in use; before, memory that was needed temporarily also counts.
+    /// Afterwards, all resident memory is in use. Before, it includes memory that was needed only temporarily.
     static func giveBack() {
         typealias Trim = @convention(c) (Int) -> CInt
         guard let symbol = dlsym(nil, "malloc_trim") else { return }

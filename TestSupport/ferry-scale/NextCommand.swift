@@ -15,7 +15,7 @@ struct NextCommand: AsyncParsableCommand {
         var waiting: Int
         var choices: Int
         var nanosecondsEach: Double
-        /// A pause and a resume of a download in the middle, each with its decision.
+        /// The time for a pause and a resume of a download in the middle of the queue, each with its decision.
         var nanosecondsEachPauseAndResume: Double
     }
 

@@ -15,7 +15,7 @@ struct ObserveCommand: AsyncParsableCommand {
     private struct Report: Encodable {
         var seconds: Double
         var bytes: ByteCount
-        /// The updates with a new state, and those with new progress only.
+        /// The number of updates with a new state, and of those with only new progress.
         var changes: Int
         var updates: Int
         /// Progress updates per second: the mean over the download, and the maximum in any second.

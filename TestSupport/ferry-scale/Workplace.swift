@@ -11,7 +11,7 @@ struct Workplace: ParsableArguments {
     var files: URL { root.appendingPathComponent("files", isDirectory: true) }
     var state: URL { root.appendingPathComponent("state", isDirectory: true) }
 
-    /// Returns a manager of that catalogue, not opened yet.
+    /// Returns a manager for the catalogue, which is not open yet.
     func manager(_ change: (inout DownloadManager.Configuration) -> Void = { _ in }) throws -> DownloadManager {
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
         var configuration = DownloadManager.Configuration.default(
@@ -20,7 +20,7 @@ struct Workplace: ParsableArguments {
         return DownloadManager(configuration)
     }
 
-    /// Returns requests of different URLs into the directory of the files; `{}` in the pattern stands for the number.
+    /// Returns requests for different URLs, to be saved below `files/`; `{}` in the pattern stands for the number.
     func requests(
         _ count: Int, from pattern: String, _ change: (inout DownloadRequest) -> Void = { _ in }
     ) throws -> [DownloadRequest] {

@@ -1,4 +1,5 @@
-/// `s3://BUCKET/KEY`: an object in a store, as other tools write it, but as a URL: `%XX` in it is one byte of the key.
+/// URLs of the form `s3://BUCKET/KEY`, which denote objects in a store. Unlike in other tools, the key is
+/// percent-encoded: `%XX` is one byte of the key.
 extension DownloadURL {
     /// Creates the URL of an object or, with an empty key, of the bucket; `nil` if the bucket's name is not valid.
     package init?(bucket: String, key: [UInt8]) {
@@ -14,7 +15,7 @@ extension DownloadURL {
     /// The key of an object, which may be any bytes; empty for the bucket itself.
     package var objectKey: [UInt8] { PercentEncoding.decode(path.utf8.dropFirst()) }
 
-    /// Returns the URL of the object whose key is this one's followed by the text.
+    /// Returns the URL of the object whose key is the key of this URL followed by the text.
     package func appendingKey(_ text: String) -> DownloadURL {
         DownloadURL(
             scheme: scheme, host: host, port: port,
@@ -29,7 +30,7 @@ extension DownloadURL {
     }
 
     /// Parses the text after the bucket of an `s3` URL. Dot segments are refused: servers and proxies interpret them
-    /// differently, and so differ about what is signed.
+    /// differently, so the server may not receive the path that was signed.
     static func parseObject(
         _ rest: ArraySlice<UInt8>, bucket: ArraySlice<UInt8>
     ) throws(Defect) -> DownloadURL {

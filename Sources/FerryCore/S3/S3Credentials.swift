@@ -28,7 +28,7 @@ public struct S3Credentials: Sendable, Hashable {
                 return nil
             }
         }
-        // The access key is a part of the credential scope, whose parts end at a slash.
+        // In the Authorization field, the access key ends at the first slash, and the credential at the first comma.
         guard !accessKey.utf8.contains(UInt8(ascii: "/")), !accessKey.utf8.contains(UInt8(ascii: ",")) else {
             return nil
         }

@@ -1,4 +1,4 @@
-/// The sources of the keys for `s3` URLs, and the store, as the AWS tools read them from their environment.
+/// The store for `s3` URLs and the sources of its keys, configured as for the AWS tools.
 ///
 /// Keys are taken from the environment, otherwise from the profile, the container or the instance, in this order. If
 /// there are none, requests are anonymous.

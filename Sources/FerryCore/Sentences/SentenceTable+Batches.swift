@@ -1,5 +1,5 @@
 extension SentenceTable {
-    /// The patterns of lists: results, shards, names by template.
+    /// The patterns of messages about lists, results files, shards and name templates; see ``chinesePatterns``.
     static let batchPatterns: [String: String] = [
         // Hosts
         "--host-connections needs a number of 1 or more": "--host-connections 需要 1 或更大的数字",
@@ -49,7 +49,7 @@ extension SentenceTable {
         // Shards
         "--shard {0}: write K/N, numbers with 1 ≤ K ≤ N ≤ 1000000": "--shard {0}：请写 K/N，1 ≤ K ≤ N ≤ 1000000",
         "--shard divides a list; give -i LIST": "--shard 用于划分列表；请给出 -i LIST",
-        // Names by template
+        // Name templates
         "--name {0}: there is no field {1}; there are {2}": "--name {0}：没有字段 {1}；可用的有 {2}",
         "--name {0}: {1} is known only after the download and needs --dedup; {2} is that of the URL":
             "--name {0}：{1} 下载后才能知道，需要 --dedup；{2} 是网址的摘要",
@@ -60,7 +60,7 @@ extension SentenceTable {
         "--name and -o cannot be used together": "--name 和 -o 不能一起使用",
         "--name gives a path of more than {0} bytes": "--name 得出的路径超过 {0} 字节",
         "--name gives no file name": "--name 没有得出文件名",
-        // Names by content
+        // Deduplication
         "--allow-failures needs --results: its lines say which files have failed":
             "--allow-failures 需要 --results：其中的行说明哪些文件失败了",
         "--dedup needs --results: its lines say which file has the content of a URL":

@@ -1,5 +1,5 @@
 extension SentenceTable {
-    /// The sentences of events, without those of errors.
+    /// The sentences of events that are not errors.
     static let events: Rows = [
         .tagMatched: ("ETag {0} matched", "标识 ETag {0} 一致"),
         .dateMatched: ("Last-Modified {0} matched", "修改时间 Last-Modified {0} 一致"),

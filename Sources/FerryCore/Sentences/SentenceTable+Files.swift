@@ -41,7 +41,7 @@ extension SentenceTable {
         .atLeast: ("at least {0}", "至少 {0}"),
     ]
 
-    /// A file operation; the verbs fill `fileFailed`.
+    /// File operations, whose verbs are inserted into `fileFailed`, and causes of their failures.
     static let fileOperations: Rows = [
         .open: ("open", "打开"),
         .create: ("create", "创建"),
@@ -71,7 +71,7 @@ extension SentenceTable {
         ),
     ]
 
-    /// The owner of a file, and the consequences.
+    /// The owner and the permissions of a file, and why it is not used.
     static let ownership: Rows = [
         .otherKind: ("it is a link, a directory or the like", "它是链接、目录或其他类型"),
         .othersFile: ("it belongs to user {0}, and Ferry runs as user {1}", "它属于用户 {0}，而 Ferry 以用户 {1} 的身份运行"),

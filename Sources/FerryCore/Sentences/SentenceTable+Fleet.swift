@@ -1,5 +1,5 @@
 extension SentenceTable {
-    /// The patterns of a fleet: its database, batches, budgets, workers.
+    /// The patterns of messages about a fleet: its database, batches, budgets and workers; see ``chinesePatterns``.
     static let fleetPatterns: [String: String] = [
         // The database
         "PostgreSQL's client library {0} is not installed (Debian: apt install libpq5, Fedora: dnf install libpq)":

@@ -16,7 +16,8 @@ extension SentenceTable {
         "{0} free, of which {1} stay free": "剩余 {0}，其中 {1} 保持空闲",
     ]
 
-    /// The help of `ferry gateway`, and of the log of the gateway; see ``chineseHelp``.
+    /// The help of `ferry gateway`, and of the daemon's options for users and the log of the gateway; see
+    /// ``chineseHelp``.
     static let gatewayHelp: [String: String] = [
         "Show, purge or verify the cache of the daemon's gateway.": "显示、清理或校验后台服务网关的缓存。",
         """

@@ -1,5 +1,5 @@
 extension SentenceTable {
-    /// The help of all commands but those of a fleet.
+    /// The help of all commands except those of a fleet and of the gateway; see ``chineseHelp``.
     static let commandHelp: [String: String] = [
         // Titles
         "OVERVIEW": "概述", "USAGE": "用法", "ARGUMENTS": "参数", "OPTIONS": "选项", "EXAMPLES": "示例", "EXIT CODES": "退出码",

@@ -1,5 +1,5 @@
 extension SentenceTable {
-    /// A connection. `beforeAnswer`, `inHead` and `beforeBodyEnd` name the stage in another sentence.
+    /// A connection. `beforeAnswer`, `inHead` and `beforeBodyEnd` name a stage, and are inserted into other sentences.
     static let network: Rows = [
         .stopped: ("stopped", "已停止"),
         .transportShutDown: ("the transport is shut down", "传输已关闭"),
@@ -90,7 +90,7 @@ extension SentenceTable {
         .otherProtocol: ("{0}: the server does not speak HTTP/1.1 there", "{0}：服务器在此端口不支持 HTTP/1.1"),
     ]
 
-    /// A text that is no URL: `urlProblem` holds the text and one of the others.
+    /// A text that is not a valid URL. `urlProblem` combines the text with one of the other sentences.
     static let urls: Rows = [
         .urlProblem: ("{0} {1}", "网址 {0} 无法使用：{1}"),
         .urlEmpty: ("is empty, where a URL was expected", "它是空的，这里应为网址"),

@@ -63,7 +63,7 @@ extension SentenceTable {
         .setRegion: ("Set AWS_REGION to the bucket's region.", "请将 AWS_REGION 设为存储桶所在的区域。"),
     ]
 
-    /// The patterns of the command line about them; see ``chinesePatterns``.
+    /// The patterns of the command line's messages about objects; see ``chinesePatterns``.
     static let objectPatterns: [String: String] = [
         "--staging needs -d s3://… or -o s3://…": "--staging 要与 -d s3://… 或 -o s3://… 一起使用",
         "-o and -d s3://… cannot be used together": "-o 和 -d s3://… 不能同时使用",

@@ -72,7 +72,7 @@ extension SentenceTable {
         .digitCount: ("a {0} checksum has {1} hexadecimal digits, this one has {2}", "{0} 校验和应有 {1} 个十六进制数字，这里有 {2} 个"),
     ]
 
-    /// A server, or the number of attempts.
+    /// The failure of a server, or of repeated attempts.
     static let servers: Rows = [
         .answered: ("{0} answered {1}", "{0} 返回了 {1}"),
         .unusableAnswer: ("{0} gave an answer that cannot be used", "{0} 的响应无法使用"),

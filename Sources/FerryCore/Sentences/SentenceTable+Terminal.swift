@@ -1,5 +1,5 @@
 extension SentenceTable {
-    /// The patterns of all commands; see ``chinesePatterns``.
+    /// The patterns of all messages of commands that are not in another table; see ``chinesePatterns``.
     static let terminalPatterns: [String: String] = [
         "the daemon (process {0}) logs to its standard error, not to a file": "后台服务（进程 {0}）的日志写到其标准错误，而不是文件",
         // Usage
@@ -262,7 +262,7 @@ extension SentenceTable {
             "最多只能同时打开 {0} 个文件（ulimit -n），至少需要 {1} 个",
         "only {0} more threads can be started, but at least {1} are needed (ulimit -u, or the limit of the container)":
             "最多只能再启动 {0} 个线程，至少需要 {1} 个（ulimit -u，或容器的限制）",
-        // Bars
+        // Progress bars
         "verifying": "正在校验",
         "{0} files": "{0} 个文件",
         "next attempt in {0}": "{0} 后重试",

@@ -1,8 +1,8 @@
 /// The sentences of errors and events in every language: one row for each ``ErrorPhrase/Key``.
 ///
-/// The holes `{0}`, `{1}`, … of a row are filled by the arguments of an ``ErrorPhrase``. A row cannot lack a language;
-/// `SentenceTableTests` proves that no key lacks its row, that the languages of a row have the same holes, and that the
-/// sources give as many arguments.
+/// The placeholders `{0}`, `{1}`, … of a row are filled with the arguments of an ``ErrorPhrase``. The type of a row
+/// requires every language. `SentenceTableTests` verifies that every key has a row, that the languages of a row have the
+/// same placeholders, and that each phrase in the source code has the matching number of arguments.
 package enum SentenceTable {
     package typealias Rows = [ErrorPhrase.Key: Language.Texts]
 
@@ -14,8 +14,8 @@ package enum SentenceTable {
         rows.merge(area) { first, _ in preconditionFailure("two areas have the row of “\(first.english)”") }
     }
 
-    /// The Chinese patterns of the texts that only the command line shows, by their English ones. In the code such a text
-    /// is a ``Reason`` that is written in English, and its interpolations are the holes.
+    /// The Chinese patterns of the texts that only the command line shows, keyed by the English patterns. In the code,
+    /// such a text is a ``Reason`` in English, whose interpolations correspond to the placeholders.
     package static let chinesePatterns = [
         terminalPatterns, batchPatterns, setPatterns, fleetPatterns, objectPatterns, gatewayPatterns,
     ]
@@ -25,14 +25,14 @@ package enum SentenceTable {
         all.merge(area) { first, _ in preconditionFailure("two tables have the pattern of “\(first)”") }
     }
 
-    /// The Chinese texts of the help, by its English lines.
+    /// The Chinese help texts, keyed by the English ones.
     package static let chineseHelp = [commandHelp, fleetHelp, gatewayHelp].reduce(into: [:]) { all, area in
         all.merge(area) { first, _ in preconditionFailure("two tables have the help “\(first)”") }
     }
 }
 
 extension ErrorPhrase.Key {
-    /// The sentence with its holes.
+    /// Returns the sentence with its placeholders.
     func pattern(in language: Language) -> String {
         guard let texts = SentenceTable.rows[self] else { preconditionFailure("\(self) has no row in SentenceTable") }
         return language.text(of: texts)

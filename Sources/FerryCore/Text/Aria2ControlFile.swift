@@ -41,7 +41,8 @@ package struct Aria2ControlFile: Sendable, Hashable {
         ranges = RangeSet(found)
     }
 
-    /// Returns the runs of units whose bits are set, the highest bit of the first byte first, within the bounds.
+    /// Returns the ranges of the units whose bits are set, within the bounds. The highest bit of the first byte stands
+    /// for the first unit.
     private static func ranges(
         _ bits: ArraySlice<UInt8>, of unit: ByteCount, from start: ByteCount, to end: ByteCount
     ) -> [Range<ByteCount>] {

@@ -1,6 +1,6 @@
 #if canImport(FoundationEssentials)
     package import struct FoundationEssentials.Data
-    // allow(imports): JSONDecoder and JSONEncoder are classes, and pure: a value in, a value out.
+    // allow(imports): JSONDecoder and JSONEncoder are classes, but without side effects.
     import class FoundationEssentials.JSONDecoder
     // allow(imports): as above.
     import class FoundationEssentials.JSONEncoder

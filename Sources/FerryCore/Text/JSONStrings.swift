@@ -5,7 +5,7 @@ package struct JSONStrings: Sendable {
 
     package init() {}
 
-    /// Processes the next byte. Returns whether it is outside strings; quotation marks are not.
+    /// Processes the next byte and returns whether it is outside strings. Quotation marks belong to strings.
     package mutating func isOutside(_ byte: UInt8) -> Bool {
         if isEscaped {
             isEscaped = false

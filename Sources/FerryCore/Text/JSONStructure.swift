@@ -1,4 +1,4 @@
-/// Limits of a JSON text, checked in a single pass before it is decoded. Pure.
+/// Checks of the nesting depth and the number of values of a JSON text, in a single pass before it is decoded.
 package enum JSONStructure {
     /// Whether a text has at most `most` levels of nesting.
     package static func isShallow(_ text: some Sequence<UInt8>, depth most: Int) -> Bool {

@@ -17,7 +17,7 @@ package struct LinkReader: Sendable {
     /// Whether there were more links than the limits allow.
     package private(set) var isFull = false
     private var base: DownloadURL
-    /// Only the first `<base>` counts (HTML §4.2.3); a row that is read again may contain it.
+    /// Whether a `<base>` was found. Only the first one counts (HTML §4.2.3), and it may be in a row that is parsed twice.
     private var hasBase = false
     private let most: Int
     private let mostBytes: Int

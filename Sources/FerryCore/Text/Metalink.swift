@@ -16,7 +16,8 @@ package struct Metalink: Sendable, Hashable {
 
     /// Parses a document.
     ///
-    /// - Throws: An error with its line, if the whole document is unusable. A file that cannot be used is an item.
+    /// - Throws: An error with its line, if the whole document is unusable. A file that cannot be used becomes a problem
+    ///   in ``items``.
     package init(parsing document: some Collection<UInt8>) throws(TextError) {
         if Self.isPage(document) { throw TextError("this is a web page, not a list") }
         let root = try PlainXML(parsing: document)

@@ -76,7 +76,7 @@ package enum RFC3339 {
             offset = (hours * 60 + minutes) * 60 * (isThere("+", at: index) ? 1 : -1)
         }
         let date = CivilDate(year: Int(year), month: Int(month), day: Int(day))
-        // If the month does not have the day, the number is that of another day.
+        // If the month has no such day, the day number belongs to a different date.
         guard CivilDate(dayNumber: date.dayNumber) == date else { return nil }
         let seconds = Int64(date.dayNumber) * 86_400 + hour * 3600 + minute * 60 + second - offset
         return Date(timeIntervalSince1970: Double(seconds) + fraction)

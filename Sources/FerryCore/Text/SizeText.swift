@@ -1,7 +1,8 @@
 /// The parser for sizes and rates in options and settings.
 package enum SizeText {
     /// Parses `100`, `5M`, `256MB`, `1.5G`, `1GiB`, case-insensitive. `K M G T`, with or without `B`, are powers of
-    /// 1000; `Ki Mi Gi Ti` are powers of 1024. Fractions of a byte are dropped.
+    /// 1000; `Ki Mi Gi Ti` are powers of 1024. A fraction needs one of these units, and the result is
+    /// rounded down to whole bytes.
     package static func parse(_ text: String) throws(TextError) -> ByteCount {
         try parse(text, what: "size", example: "100", suffix: text)
     }

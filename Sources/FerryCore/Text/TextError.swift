@@ -4,7 +4,7 @@
 public struct TextError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The line of the file, counted from 1; `nil` if the text is not a file.
     public let line: Int?
-    /// The message, translated if it is a phrase.
+    /// The message. It can be translated if it is a phrase.
     package let reason: Reason
 
     /// One line in English, without a full stop.

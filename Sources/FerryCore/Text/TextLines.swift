@@ -27,7 +27,7 @@ package struct TextLines: Sequence, IteratorProtocol, Sendable {
     /// The offset of the unfinished line in the text.
     private var lineOffset: Int
     private var isTooLong = false
-    /// The bytes of the unfinished line that are no longer kept.
+    /// The number of bytes of the unfinished line that are no longer kept.
     private var skippedBytes = 0
     /// Whether the start of the text has been checked for a byte order mark.
     private var isBegun: Bool

@@ -39,7 +39,7 @@ package struct URLList: Sendable {
     package struct Problem: Sendable, Hashable, CustomStringConvertible {
         /// The line, counted from 1.
         package let line: Int
-        /// One line without a full stop, without secrets.
+        /// One line, without a full stop and without secrets.
         package let reason: Reason
         package var message: String { reason.description }
 
@@ -286,7 +286,7 @@ package struct URLList: Sendable {
         if hasMany, current != nil { leaveOut("the columns of the line have more than 16 KiB", line: line) }
     }
 
-    /// Whether a text between tabs is a URL, or a malformed URL, which is reported.
+    /// Whether a text between tabs is meant as a URL, and is therefore reported if it is malformed.
     private static func isMeantAsURL(_ field: Substring) -> Bool {
         let text = field.trimmedText
         return beginsURL(text) || text.split(at: " ").first?.utf8.contains("://") == true

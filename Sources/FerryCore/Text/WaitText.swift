@@ -6,7 +6,7 @@
 
 extension DownloadStatus {
     /// The reason why the download does not run now, and the time at which it continues by itself; `nil` if the state
-    /// says everything. This is the only sentence for it; each interface says in its own words what the user can do.
+    /// says everything. All interfaces show this sentence; each adds in its own words what the user can do.
     ///
     /// - Parameter time: Returns the text of a date.
     package func waitSentence(_ time: (Date) -> String) -> Reason? {

@@ -1,4 +1,4 @@
-/// Parses one XML document into a ``PlainXML``. Iterative, so the depth of a document uses no stack.
+/// Parses one XML document into a ``PlainXML``. It is iterative, so deep nesting uses no stack.
 ///
 /// Each byte is visited a bounded number of times: names are looked up in dictionaries, and the number of prefixes in
 /// scope is bounded.
@@ -153,7 +153,7 @@ struct XMLParser {
         guard encoding == "utf-8" || encoding == "utf8" || encoding == "us-ascii" else {
             throw failure("the document is not in UTF-8")
         }
-        // The bytes could be in any encoding.
+        // Bytes that are not ASCII contradict the declaration, so their encoding is unknown.
         if encoding == "us-ascii", bytes.contains(where: { $0 >= 0x80 }) { throw malformed() }
         guard values["version"]?.utf8.hasPrefix("1.") == true else { throw malformed() }
     }
@@ -186,7 +186,7 @@ struct XMLParser {
 
     // MARK: Elements
 
-    /// Parses a start tag after its `<`. Returns the root element if it is empty.
+    /// Parses a start tag after its `<`. Returns the element if it is the root and has no content.
     private mutating func startTag() throws(TextError) -> PlainXML? {
         if peek() == UInt8(ascii: "!") { throw failure("a document type is not accepted") }
         guard open.count < limits.depth else { throw failure("elements are nested more than \(limits.depth) deep") }

@@ -29,11 +29,11 @@ package struct BackupPair: Sendable {
         if syncs { try fileSystem.syncDirectoryIfSupported(paths.directory) }
     }
 
-    /// Restores the backup if nothing has replaced it: after a crash before the new pair existed, or during
-    /// ``move()`` or this call. The restored download then validates against its server again.
+    /// Restores the backup if no new pair has replaced it, for example after a crash before the new pair existed, or during
+    /// ``move()`` or this call. The restored download is validated with its server again.
     ///
-    /// - Parameter inode: The inode that a journal at the original path names. Beside that journal, only the part file with this
-    ///   inode is restored.
+    /// - Parameter inode: The inode number in the journal at the original path, if there is one. Beside that journal, only the
+    ///   part file with this inode number is restored.
     /// - Returns: `false` if there is no backup, or another pair is at the original path.
     package func moveBack(beside inode: UInt64?) throws(FileError) -> Bool {
         let hasJournal = try fileSystem.exists(paths.journal)
@@ -60,15 +60,15 @@ package struct BackupPair: Sendable {
         return isMoved
     }
 
-    /// Removes the backup, after publication of the new file or to free space. A part file that fails the ownership
-    /// check stays.
+    /// Removes the backup, after publication of the new file or to free space. A file that fails the ownership check
+    /// stays.
     package func remove() throws(FileError) {
-        // The part file first: a remaining journal is small and still identifies the backup.
+        // The part file is removed first, because a remaining journal is small and still identifies the backup.
         for path in [paths.oldPart, paths.oldJournal] where try fileSystem.flaw(at: path, for: .removal) == nil {
             // allow(ours): checked just now; the caller has read the journal.
             try fileSystem.removeIfPresent(path)
         }
-        // A backup that reappears after a power failure belongs to no download that would remove it.
+        // No download would remove a backup that reappears after a power failure.
         if syncs { try fileSystem.syncDirectoryIfSupported(paths.directory) }
     }
 

@@ -123,7 +123,7 @@ package struct PrefixDigest: Sendable {
     /// Returns the raw digest of the bytes before ``position``.
     package func finish() -> [UInt8] { digest.finish() }
 
-    /// The digests that are stored with the file, of its bytes before ``position``; `nil` if they were not recorded.
+    /// The digests to store with the file, covering the bytes before ``position``; `nil` if they are not computed.
     var recorded: RecordedDigests? {
         guard let pieces, let checksum = Checksum(algorithm: .sha256, bytes: (sha256 ?? digest).finish()) else {
             return nil

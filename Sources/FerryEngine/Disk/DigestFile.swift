@@ -10,7 +10,7 @@ package import SystemPackage
 /// The file of digests beside a downloaded file: `.NAME.ferry-digests`, a ``FileRecord`` as JSON.
 ///
 /// It contains the digest of each piece of 1 MiB, so that only damaged pieces are fetched again.
-/// Files of a single piece have none; their digest is in ``SourceAttribute``.
+/// A file of a single piece usually has none, because its digest is in ``SourceAttribute``.
 package enum DigestFile {
     package static let suffix = ReservedName.digests.text
     /// The maximum size in bytes: the digests of ``PieceDigests/mostPieces`` pieces, and the URLs.
@@ -25,8 +25,8 @@ package enum DigestFile {
 
     /// Writes the digests of a file and replaces earlier ones. Blocks.
     ///
-    /// Throws `unsupported` for digests that could not be read back. Not synced: digests that a power failure loses count as
-    /// missing, and damaged ones are refused.
+    /// Throws `unsupported` for digests that could not be read back. The file is not synced: digests lost in a power failure
+    /// count as missing, and damaged ones are refused.
     package static func write(
         _ record: FileRecord, of file: FilePath, fileSystem: any FileSystem
     ) throws(FileError) {

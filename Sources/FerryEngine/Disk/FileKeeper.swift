@@ -20,8 +20,8 @@ package struct FileKeeper: Sendable {
         self.syncs = syncs
     }
 
-    /// Keeps the file, and creates the directories of the copy. Returns the file as it was kept: before replacing it, check that it
-    /// is still the same. Blocks.
+    /// Keeps the file, and creates the directories of the copy. Returns the fingerprint of the kept file: check
+    /// that the original still has it before replacing the original. Blocks.
     ///
     /// Throws ``FileError/Kind/notOurs(_:)`` if either path leads to anything but a regular file of this user, and
     /// ``FileError/Kind/exists`` if both paths are in the same directory.

@@ -39,7 +39,7 @@ struct FileMetadata {
         }
         if let source = order.source {
             do throws(FileError) {
-                // The actual time, which file systems may round: readers compare the attribute with it.
+                // Readers compare the attribute with the file's modification time, which is read unless it was just set.
                 let time = if let modified { modified } else { try file.status().modified }
                 let value = SourceAttribute(source, length: order.length, modified: time).encode()
                 try file.setAttribute(SourceAttribute.name, value)

@@ -32,7 +32,7 @@ package struct NameTaker: Sendable {
     private let ownAside: DownloadPaths?
     private let maxNumber: Int
 
-    /// `ownAside` holds the download's own backup; `maxNumber` is the last number to try.
+    /// `ownAside`: the paths of the download's own backup. `maxNumber`: the last number to try.
     package init(
         fileSystem: any FileSystem, ownAside: DownloadPaths? = nil, maxNumber: Int = NameTaker.maxNumber
     ) {

@@ -190,7 +190,7 @@ package enum PartFileError: Error, Sendable, Hashable {
         switch self {
         case .missing(let path): ErrorPhrase(.missing, path.string)
         case .exists(let path): ErrorPhrase(.alreadyThere, path.string)
-        // The file that the user knows, not the one beside it.
+        // The user knows the final file, not the part file.
         case .locked(let path): ErrorPhrase(.inUse, (DownloadPaths(of: path)?.final ?? path).string)
         case .replaced(let path): ErrorPhrase(.replaced, path.string)
         case .notAFile(let path): ErrorPhrase(.notRegular, path.string)

@@ -228,7 +228,7 @@ extension Publisher {
     /// Determines the state of an announced publication, and completes it if possible. Files that fail the ownership
     /// check are not considered.
     ///
-    /// `unsyncedBoot`: the journal's value; unsynced data is trusted only under the same boot.
+    /// `unsyncedBoot`: the boot identifier in the journal. Unsynced data is trusted only during the same boot.
     package func recover(
         _ publishing: JournalRecord.Publishing, part: FilePath, unsyncedBoot: String? = nil
     ) throws(FileError) -> Recovery {
@@ -289,8 +289,8 @@ package struct PublishOrder: Sendable, Hashable {
     /// The published file to replace, under any rule, if it is unchanged at the wanted name; `nil` for none. Its
     /// path is absolute and normalized.
     package var replaces: PublishedFile?
-    /// Whether a small file is not published under another name if a file with the same bytes from the same source has
-    /// the wanted name.
+    /// Whether an existing file with the wanted name, the same bytes and the same source is used instead of publishing a
+    /// small file under another name.
     package var keepsTwin: Bool
     /// Where the replaced file is kept; `nil` to keep no copy.
     package var keptCopy: KeptCopy?

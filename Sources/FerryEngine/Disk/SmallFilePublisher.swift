@@ -70,7 +70,7 @@ package struct SmallFilePublisher: Sendable {
         order.length = ByteCount(bytes.count)
         let file: any File
         do throws(FileError) {
-            // The kernel applies the umask or the directory's default ACL, which saves a call.
+            // The kernel applies the umask or the directory's default ACL, which saves a system call.
             file = try fileSystem.openUnnamed(in: order.directory.isEmpty ? "." : order.directory, mode: 0o666)
         } catch {
             guard error.kind == .unsupported else { throw .file(error) }
@@ -103,7 +103,7 @@ package struct SmallFilePublisher: Sendable {
                 if number == 0 {
                     // The first candidate ignores a journal or backup without a part file; numbered names must be entirely free.
                     if let part = try fileSystem.statusIfPresent(paths.part) {
-                        // An abandoned part file is removed only when a new download adopts it, so use that path.
+                        // An abandoned part file is removed only when a new download adopts it as its part file.
                         if NameTaker.isAbandoned(part) { return .done(.needsPartFile("\(paths.part) is abandoned")) }
                         if order.rule == .rename { continue }
                         return .done(
@@ -135,11 +135,11 @@ package struct SmallFilePublisher: Sendable {
                     if isTwin(paths.final, of: draft) { return .done(.twin(paths.final)) }
                     return try step(of: draft, from: candidate.number + 1)
                 case .fail, .skip: return .done(.exists(paths.final))
-                // The file appeared meanwhile: it belongs to another download, whose end was reported.
+                // A file that appeared meanwhile belongs to another download, which has reported its completion.
                 case .overwrite: return .done(.blocked(paths.final))
                 }
             case .unsupported, .crossDevice, .notFound, .permission:
-                // A sandbox or a file system may refuse links only; a part file is renamed.
+                // A sandbox or file system may refuse only links. A part file is published by renaming instead.
                 return .done(.needsPartFile(error.message))
             default: throw .file(error)
             }

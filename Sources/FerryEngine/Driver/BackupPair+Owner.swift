@@ -55,7 +55,7 @@ extension BackupPair {
         return true
     }
 
-    /// Restores the backup after a crash that left it without a new part file. Returns whether it did.
+    /// Restores the backup after a crash that left it without a new part file. Returns whether the backup was restored.
     func restore() throws(FileError) -> Bool {
         guard try isPresent() else { return false }
         let young = try? Journal.read(at: paths.journal, fileSystem: fileSystem)

@@ -31,7 +31,7 @@ struct ChecksumListing: Sendable {
         return try await find(names(), in: list)
     }
 
-    /// A separate function: its frame is large, and most downloads have no list.
+    /// A separate function, because its stack frame is large and most downloads have no list.
     @inline(never)
     private func find(_ names: [String], in list: DownloadURL) async throws(DownloadError) -> Found {
         let request = TransferRequest(of: request, from: list, headLimit: settings.stallTimeout)

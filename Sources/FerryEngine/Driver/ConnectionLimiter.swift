@@ -35,7 +35,7 @@ package final class ConnectionLimiter: Sendable {
         change { ($0.budgets.host, $0.budgets.domain) = (host.map { max(1, $0) }, domain.map { max(1, $0) }) }
     }
 
-    /// Changes the limit of one host name or domain; `nil` restores the limit for all.
+    /// Changes the limit of one host name or domain; `nil` restores the common limit.
     package func set(_ budget: HostBudget?, for scope: HostScope) { change { $0.budgets.own[scope] = budget } }
 
     /// Uses a list of public suffixes from now on.
@@ -134,7 +134,7 @@ extension ConnectionLimiter.State {
     fileprivate mutating func neighbours(of host: Origin) -> [Origin] {
         guard budgets.hasAny else { return [] }
         let scopes = Set(budgets.scopes(of: host.host))
-        // Hosts with open or waiting connections, of which there are few.
+        // `hosts` contains only hosts with open or waiting connections, and there are few of them.
         return hosts.keys.filter { $0 != host && !scopes.isDisjoint(with: budgets.scopes(of: $0.host)) }
     }
 

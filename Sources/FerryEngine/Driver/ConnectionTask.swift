@@ -4,8 +4,8 @@ import NIOCore
 import Synchronization
 import SystemPackage
 
-/// The lifetime of one connection: an order of the machine, its request, the response head, the pieces of the body, its end; then
-/// the next order.
+/// The lifetime of one connection: an order of the ``TransferMachine``, the request, the response head, the pieces of the body and
+/// its end, and then the next order.
 ///
 /// ```
 /// next ─► fetch ─► admit ─► request ─► head ─► place? ─► piece, write, piece, write… ─► ended ─► next
@@ -207,7 +207,7 @@ struct ConnectionTask {
 
     /// Writes one piece and returns whether to continue reading the body.
     ///
-    /// A piece with one destination acquires the transfer's lock twice: for its offset, and after it is written.
+    /// The transfer's lock is acquired twice for a piece with one destination: for its offset, and after it is written.
     private func take(
         _ piece: ByteBuffer, of host: String, _ check: inout MessageCheck?, _ disk: Disk?
     ) async -> Taking {

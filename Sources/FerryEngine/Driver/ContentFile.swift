@@ -47,7 +47,8 @@ package final class ContentFile: Sendable {
             && status.modified == published.modified
     }
 
-    /// A strong validator of the file for servers that sent none: it differs for each file that was ever created.
+    /// A strong validator of the file, for use if its server sent none. No two files ever created have the same one; `nil` if the
+    /// creation time is unknown.
     package var entityTag: String? {
         guard let created = status.created else { return nil }
         let parts = [status.device, status.inode, UInt64(bitPattern: created.seconds), UInt64(created.nanoseconds)]

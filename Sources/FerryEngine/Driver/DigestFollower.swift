@@ -78,7 +78,7 @@ extension DownloadDriver {
         expected?.algorithm ?? (request.recordsDigests ? .sha256 : nil)
     }
 
-    /// Returns the digest of a file from its start.
+    /// Returns a digest that starts at the beginning of a file.
     func digest(_ algorithm: DigestAlgorithm, of file: any File) -> PrefixDigest {
         guard request.recordsDigests else { return PrefixDigest(algorithm, of: file) }
         return PrefixDigest(algorithm, of: file, recordingPiecesOf: transfer.facts.totalBytes)
@@ -95,7 +95,7 @@ extension DownloadDriver {
 
 /// The digests that are stored with the file.
 extension DownloadDriver {
-    /// Stores the digest of a small file: the expected digest, or else the digest to record.
+    /// Stores the digest of a small file: its SHA-256 if digests are recorded, otherwise the expected digest, if there is one.
     func keep(_ bytes: [UInt8], _ expected: Checksum?) {
         let found =
             request.recordsDigests && expected?.algorithm != .sha256
@@ -166,7 +166,7 @@ extension DownloadDriver {
         return answer
     }
 
-    /// A file that was already complete, open.
+    /// An open file that was already complete.
     private struct Existing: Sendable {
         let file: any File
         let status: FileStatus

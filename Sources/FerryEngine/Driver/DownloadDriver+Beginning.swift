@@ -33,7 +33,7 @@ extension DownloadDriver {
         return nil
     }
 
-    /// The validators for asking the server whether the known object is still its file.
+    /// The validators of the known object, for a conditional request; `nil` if they prove too little, or if a digest is required.
     private func known(_ prepared: Prepared) -> FileIdentity? {
         guard let identity = request.knownObject?.source, prepared.digest.requested == nil,
             identity.strongTag != nil || !request.trust.strict && identity.hasValidator

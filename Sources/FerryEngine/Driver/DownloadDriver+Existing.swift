@@ -3,8 +3,8 @@ import SystemPackage
 
 /// Files that existed before the run. Samples from the server decide whether they are used.
 ///
-/// Such a file is the content that the machine holds: an ``ExaminedFile``, which is not written. If its samples match, a complete
-/// file is used as it is, and a partial file becomes the part file. If they differ, the file is not used.
+/// The machine treats the bytes of such a file, an ``ExaminedFile``, as received, and never writes to it. If its samples match, a
+/// complete file is used as it is, and a partial file becomes the part file. If they differ, the file is not used.
 extension DownloadDriver {
     /// Returns the search for files that may have the content of the response.
     func existingFiles() -> ExistingFiles {
@@ -125,7 +125,7 @@ extension DownloadDriver {
 
 /// Ownership of backups, and the file that may be replaced.
 extension DownloadDriver {
-    /// The file that the finished one replaces: the file of an earlier run, or one without any byte of the download.
+    /// The file that the finished file replaces: that of an earlier run, or one that contains no byte of the download.
     var replaced: PublishedFile? { context.replaces ?? target.emptyHalf }
 
     /// The file to be replaced, if it is unchanged.

@@ -146,8 +146,8 @@ extension DownloadDriver {
         return try status.map { status throws(DownloadError) in try skipped(path, length: status.length) }
     }
 
-    /// Whether the new file replaces something, and so needs a part file: a backup, because only a journal records that it may be
-    /// removed after publication; a file; or a part file that blocks the name.
+    /// Whether the new file needs a part file because it replaces something: a backup, whose removal after publication only a
+    /// journal can announce; an existing file; or a part file that blocks the name.
     private func isReplaced(_ path: FilePath, _ disk: Disk) throws(DownloadError) -> Bool {
         guard request.uploadTo == nil else { return false }
         if target.backup.paths != nil { return true }

@@ -14,7 +14,7 @@ extension DownloadDriver {
     func finish(_ digest: DigestFollower) async throws(DownloadError) -> FinishedDownload? {
         let facts = transfer.facts
         guard facts.isComplete else {
-            // A sync failed when the last bytes arrived, and its range is not trusted.
+            // A sync failed as the last bytes arrived, so the bytes that it covered are not trusted.
             throw transfer.incompleteness ?? DownloadError(.internal, "the file is not complete")
         }
         let (total, proof, expected) = (facts.totalBytes ?? 0, facts.proof, transfer.digestToCheck)
@@ -135,8 +135,8 @@ extension DownloadDriver {
         Checksum(algorithm: expected.algorithm, bytes: actual)?.description ?? ""
     }
 
-    /// Compares the pieces of a file without another digest. Returns `false` if the download was stopped meanwhile, or damaged
-    /// pieces are fetched again; throws if no source can provide the right ones.
+    /// Verifies the pieces of a file that has no other digest. Returns `false` if the download was stopped meanwhile, or if damaged
+    /// pieces are fetched again; throws if no source can provide intact ones.
     private func areIntact(
         _ pieces: PieceDigests, in session: PartSession, total: ByteCount
     ) async throws(DownloadError) -> Bool {
@@ -258,7 +258,7 @@ extension DownloadDriver {
         }
     }
 
-    /// Returns the text of a note; that of a numbered name mentions a part file that blocks the wanted one.
+    /// Returns the text of a note. For a numbered name, the text mentions a part file that blocks the wanted name.
     private func reason(of note: PublishNote, _ order: PublishOrder) async -> Reason {
         guard case .numbered(let name) = note,
             let wanted = DownloadPaths(directory: order.directory, name: order.name)

@@ -38,7 +38,7 @@ extension DownloadDriver {
                 if let file = try? await ContentFile.open(session.paths.part, files), file.isPart(of: session) {
                     return OpenContent(file: file, totalBytes: total, identity: identity)
                 }
-                // The file was renamed or replaced meanwhile: the run ends, or has another part file.
+                // The file was renamed or replaced meanwhile, so the run is about to end or has another part file.
             }
             if transfer.isOver { return nil }
             await contentChanges.wait(after: seen)

@@ -89,7 +89,7 @@ extension DownloadDriver {
     }
 
     /// Returns the object that a file of this name becomes if its key is free; `nil` if the file is not uploaded. The object in the
-    /// journal takes precedence if it belongs to this request, because the name may be numbered among other part files.
+    /// journal takes precedence if it belongs to this request, because other part files may have given the name a number.
     func wantedObject(named name: String) -> DownloadURL? {
         guard let wanted = request.uploadTo else { return nil }
         guard wanted.path.utf8.last == UInt8(ascii: "/") else { return wanted }

@@ -49,7 +49,7 @@ package final class DownloadDriver: Sendable {
     let id: DownloadID
     let request: DownloadRequest
     let environment: EngineEnvironment
-    /// The access to the file system, confined to the request's root, if any, and to the directories where it keeps files.
+    /// The access to the file system, confined to the request's root, if any, and to the directory of kept copies.
     let files: FileIO
     let settings: DriverSettings
     let context: RunContext
@@ -209,8 +209,8 @@ package final class DownloadDriver: Sendable {
         }
     }
 
-    /// Returns the error; if it asks for credentials although the server has refused some, returns an error that reports the
-    /// refusal.
+    /// Returns the error. If the error requests credentials although a server has refused the given ones, returns an error that
+    /// reports the refusal.
     private func refused(_ error: DownloadError) -> DownloadError {
         guard error.code == .credentials, error.phrase?.key != .asksForField, let host = transfer.refusingHost else {
             return error
@@ -308,7 +308,7 @@ extension DownloadDriver {
 
     /// Ends a back-off and retries at once.
     package func retryNow() {
-        // First, because the request follows at once.
+        // Called first, because the next request follows immediately.
         tryServersNow()
         transfer.retryNow()
     }

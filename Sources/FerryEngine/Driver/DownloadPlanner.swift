@@ -19,8 +19,8 @@ package struct DownloadPlanner: Sendable {
         self.testsRanges = testsRanges
     }
 
-    /// Throws, as the download would, for a destination that is not writable, a server that refuses, and a file that is too
-    /// large.
+    /// Returns the plan. Throws, as the download would, if the destination is not writable, the server refuses the request, or
+    /// the file is too large.
     package func plan() async throws(DownloadError) -> DownloadPlan {
         let destination = request.destination
         try await environment.files.run { disk throws(DownloadError) in
@@ -96,7 +96,7 @@ package struct DownloadPlanner: Sendable {
         if !testsRanges {
             plan.reason = "ranges were not tested"
         } else if !hasRanges, plan.validatorStrength == .strong, !representation.isEncoded {
-            // The driver reads it from the start, and keeps what is held.
+            // The driver reads the file from the start, and keeps the bytes that are already stored.
             (plan.resumability, plan.reason) = (
                 .proven,
                 "a strong validator tells whether the file is the same; the server sends no ranges, so it is read from the start"
@@ -187,7 +187,7 @@ package struct DownloadPlanner: Sendable {
         if record.names(source) { compare(record, identity, &plan) }
     }
 
-    /// Whether there are bytes of an earlier run, which a fresh link would complete.
+    /// Whether an earlier run has stored bytes, which can be completed through a fresh link.
     private func holdsBytes(_ source: DownloadURL) async -> Bool {
         let unknown = DownloadPlan(
             name: SafeName.make(nil, url: source, finalURL: nil), redactedURL: source.redacted)

@@ -6,7 +6,7 @@ struct ExpectedDigest: Sendable {
     private(set) var requested: Checksum?
     /// The origin of ``requested``.
     private(set) var origin: Reason
-    /// The digest that the server sent to an earlier run, or else that of the document that the server named.
+    /// The digest that the server sent to an earlier run, or else the digest in the document that the server named.
     private(set) var offered: Checksum?
     /// The digests of the pieces, from the document that the server named.
     private(set) var describedPieces: PieceDigests?

@@ -88,7 +88,7 @@ package struct FileUpload: Sendable {
     }
 
     private func open() async throws(DownloadError) -> Stored {
-        // Taken before the status, because a later change may leave the time of the file as it is.
+        // Read before the status, so that the age of the file is not overestimated.
         let now = environment.clock.date()
         let opened: (file: any File, status: FileStatus)
         do throws(FileError) {
@@ -253,7 +253,7 @@ private final class WholeDigest: Sendable {
     private let ended = AsyncEvent()
 
     var hasEnded: Bool { state.withLock { $0.result != nil } }
-    /// Whether the file was unchanged after the digest had been computed.
+    /// Whether the file was found unchanged after the digest had been computed.
     var isChecked: Bool { state.withLock(\.isChecked) }
 
     func check() { state.withLock { $0.isChecked = true } }

@@ -98,8 +98,8 @@ package final class HostBook: Sendable {
     /// Reports a change of the network, after which earlier failures no longer count.
     package func networkChanged() { state.withLock { $0.machine.networkChanged() } }
 
-    /// Counts a download that has started for its real server, in place of the assumed one. Returns false if the real one
-    /// does not permit the start, which then does not count.
+    /// Counts a started download toward its real server instead of the assumed one. Returns `false` if the real server does
+    /// not permit the start, which then does not count.
     package func corrected(_ assumed: Origin?, to origin: Origin?) -> Bool {
         state.withLock { $0.machine.corrected(assumed, to: origin, at: clock.now()) }
     }

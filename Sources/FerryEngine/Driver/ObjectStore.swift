@@ -40,7 +40,7 @@ package struct ObjectStore: Sendable {
     private let settings: DriverSettings
     private let limits: UploadLimits
 
-    /// - Parameter limits: What holds contents back; `nil`: the limit of the request, and that over all downloads.
+    /// - Parameter limits: The rate limits of uploads; `nil` for the limit of the request and the limit over all downloads.
     package init(
         _ request: DownloadRequest, _ environment: EngineEnvironment, _ settings: DriverSettings,
         limits: UploadLimits? = nil
@@ -54,7 +54,7 @@ package struct ObjectStore: Sendable {
     }
 
     /// Returns the properties of an object; `nil` if it does not exist, or the keys do not permit the request. In the latter
-    /// case the store decides when the object is created.
+    /// case, the store detects a conflict when the object is created.
     package func status(of object: DownloadURL) async throws(DownloadError) -> Status? {
         do throws(DownloadError) {
             return try await knownStatus(of: object)
@@ -76,7 +76,7 @@ package struct ObjectStore: Sendable {
         }
     }
 
-    /// Stores a whole content as an object.
+    /// Stores the complete content of an object in one request.
     func put(_ content: UploadContent, base64: String, as object: DownloadURL) async throws(DownloadError) -> Outcome {
         var fields = mayReplace
         fields[.checksumAlgorithm] = "SHA256"
@@ -89,7 +89,7 @@ package struct ObjectStore: Sendable {
         return head.status == 412 ? .exists : .stored(etag: head.objectTag)
     }
 
-    /// Stores an open file that does not change as an object, in several parts if it is large.
+    /// Stores an open file as an object, in several parts if it is large. The file must not change meanwhile.
     ///
     /// - Parameters:
     ///   - replacing: The ETag of the object that may be replaced; `nil` if no object may exist.
@@ -265,7 +265,7 @@ package struct ObjectStore: Sendable {
         }
     }
 
-    /// The speed of the slowest upload that is waited for, in bytes per second.
+    /// The lowest upload speed for which the time limit of a request suffices, in bytes per second.
     private static let leastSpeed: ByteCount = 16 << 10
 
     /// The maximum time for the body of a response: a store sends spaces until it has joined the parts.

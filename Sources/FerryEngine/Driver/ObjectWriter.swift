@@ -35,7 +35,7 @@ struct ObjectWriter: Sendable {
     let note: @Sendable (JournalRecord.Upload?) async throws(DownloadError) -> Void
     let report: @Sendable (Reason) -> Void
 
-    /// Stores the content as the wanted object, or under its name with a number.
+    /// Stores the content as the wanted object or, under the rule `rename`, under a numbered key if the wanted key is taken.
     func write(
         _ source: UploadSource, _ plan: S3UploadPlan, as wanted: DownloadURL
     ) async throws(DownloadError) -> Made {
@@ -95,7 +95,7 @@ struct ObjectWriter: Sendable {
         return try await found(object, source.totalBytes, digests.base64, etag: etag) ?? outcome
     }
 
-    /// Returns the object if it has this content; `nil` if it does not exist. Throws `conflict` if it has another content.
+    /// Returns the object if it has this content; `nil` if it does not exist. Throws `conflict` if it has different content.
     func present(
         _ source: UploadSource, _ plan: S3UploadPlan, as object: DownloadURL
     ) async throws(DownloadError) -> Made? {
@@ -186,7 +186,7 @@ struct ObjectWriter: Sendable {
         if case .stored = outcome, !needsTag(outcome) { return (outcome, true) }
         let stored = try await found(object, parts)
         if case .stored = outcome { return (stored ?? outcome, true) }
-        // Also where others have stored the same: the parts would stay in the store.
+        // Aborted even if another client has stored the same content, because the parts would stay in the store.
         let hasEnded = outcome == .exists ? await store.abort(object, upload) : true
         if hasEnded { try await note(nil) }
         return (stored ?? outcome, outcome == .gone)

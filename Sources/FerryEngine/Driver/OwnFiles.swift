@@ -90,8 +90,8 @@ struct OwnFiles: Sendable {
 }
 
 extension Disk {
-    /// Whether the journal beside a finished file is damaged. It may have announced the file: without syncing, a power cut can tear
-    /// both, and then nothing but its bytes proves the file.
+    /// Whether the journal beside a finished file is damaged. The journal may have announced the file. Without
+    /// syncing, a power failure can damage both, and then only a comparison of its bytes proves the file.
     func hasDamagedJournal(beside path: FilePath) -> Bool {
         guard let name = path.lastComponent?.string,
             let paths = DownloadPaths(directory: path.removingLastComponent(), name: name)

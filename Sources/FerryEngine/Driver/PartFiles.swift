@@ -147,8 +147,8 @@ extension PartFiles {
         change(path, by: id, syncs: syncs, fileSystem: fileSystem) { $0.isTaken = true }
     }
 
-    /// Records in a journal that its download is listed. Drops an earlier publication or move, which the list's request did not
-    /// ask for. Blocks.
+    /// Records in a journal that its download is listed. Drops an earlier publication or move, which is not part of the
+    /// listed request. Blocks.
     package static func enlist(
         _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem
     ) {
@@ -185,7 +185,7 @@ extension PartFiles {
     }
 
     /// Returns `diskFull` if there is not enough space to resume the part file at `path`, which need not exist. Returns `nil` if
-    /// there is, or if the free space cannot be determined. Blocks.
+    /// there is enough, or if the free space cannot be determined. Blocks.
     ///
     /// - Parameters:
     ///   - directory: The current or future directory of the part file.

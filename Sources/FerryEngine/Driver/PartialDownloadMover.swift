@@ -239,8 +239,8 @@ package struct PartialDownloadMover: Sendable {
             try copy(part, to: place, record)
             let there = moved(record, to: new, from: old, device: place.device)
             try own.write(there)
-            // The originals are removed next, on a volume whose writes are not ordered with these: this also flushes the
-            // journal.
+            // The originals are removed next, and they are on a volume whose writes are not ordered with those here. This
+            // sync also flushes the journal.
             try place.file.sync()
             return there
         } catch let error as FileError {

@@ -21,7 +21,7 @@ package final class ProcessorMeter: Sendable {
         var facts: ProcessorFacts?
         var isReading = false
 
-        /// Whether it is time to read the threads' times; if so, the caller reads them.
+        /// Returns whether a reading of the threads' times is due; if so, the caller must perform it.
         mutating func begin(at now: ContinuousClock.Instant) -> Bool {
             if isReading { return false }
             if let last, now - last.time < ProcessorMeter.interval { return false }

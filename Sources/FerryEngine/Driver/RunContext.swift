@@ -48,7 +48,8 @@ extension RunContext {
 
 /// Observes publishing, so that a catalogue knows every published file, even after a crash at any time.
 ///
-/// Small files: `willPublish`, name, `didPublish`. Others: name, `didPublish`, then removal of the journal.
+/// For a small file: `willPublish`, the file gets its name, `didPublish`. For any other file: the file gets its name,
+/// `didPublish`, its journal is removed.
 package protocol PublishObserving: Sendable {
     /// Announces that a small file is complete, synced, and about to get this name; called again for the next
     /// candidate if the name was taken.

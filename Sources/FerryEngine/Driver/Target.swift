@@ -57,7 +57,7 @@ final class Target: Sendable {
     var contentType: String? { state.withLock { $0.contentType } }
     func answered(contentType: String?) { state.withLock { $0.contentType = contentType } }
 
-    /// Returns whether the start of the file has not been reported with these values.
+    /// Records the start of the file. Returns whether the start was not recorded with these values before.
     func started(_ name: String, _ totalBytes: ByteCount?) -> Bool {
         state.withLock { state in
             defer { state.started = (name, totalBytes) }
@@ -65,7 +65,7 @@ final class Target: Sendable {
         }
     }
 
-    // MARK: What is replaced
+    // MARK: Replaced files
 
     /// The backup that the new file replaces.
     var backup: Prepared.Backup { state.withLock { $0.backup } }

@@ -138,7 +138,7 @@ final class Transfer: Sendable {
         state.withLock { $0.machine.observed(processor, rateLimit: rateLimit, at: now) }
     }
 
-    /// Returns the machine's new events, the bytes that have arrived since the last call, and the wait for a host that has begun
+    /// Returns the machine's new events, the bytes that have arrived since the last call, and the wait for a host if one has begun
     /// since. The next record of the journal also gets the events.
     func takeNews(at date: Date) -> (events: [LocalizedEvent], received: ByteCount, hold: TransferMachine.Hold?) {
         state.withLock { state in
@@ -247,7 +247,7 @@ final class Transfer: Sendable {
         /// The finished file that the server was asked about, and what the server's answer proves.
         var finished: FileIdentity?
         var finishedProof: Proof
-        /// Whether an existing file is held whose samples have not been compared yet.
+        /// Whether the content is an existing file whose samples have not been compared yet.
         var isExamined: Bool
         var isComplete: Bool
         var writtenBytes: ByteCount
@@ -337,7 +337,7 @@ final class Transfer: Sendable {
 
     func waitsForPermit(_ id: ConnectionID) { state.withLock { $0.machine.waitsForPermit(id) } }
 
-    /// Ends one of several connections in the middle of its response if `isCrowded` returns that other downloads wait for the
+    /// Ends one of several connections in the middle of its response if `isCrowded` reports that other downloads wait for the
     /// host of a source, because the segment of a slow server may take minutes.
     func makeRoom(at now: Duration, where isCrowded: (Int) -> Bool) {
         let crowded = state.withLock { $0.machine.sourcesInUse }.filter(isCrowded)
@@ -413,7 +413,7 @@ final class Transfer: Sendable {
 
     /// The next step for a piece of a body.
     struct Step {
-        /// The offset of the next bytes of the piece; `nil` if none are left.
+        /// The placement of the next bytes of the piece; `nil` if none are left.
         var placement: SegmentPlanner.Placement?
         /// The place that the placement refers to.
         var place: Place?
@@ -469,7 +469,7 @@ final class Transfer: Sendable {
         }
     }
 
-    /// Records bytes that do not belong to the body of the file.
+    /// Counts received bytes that do not belong to the body of the file.
     func receivedElsewhere(_ count: ByteCount) { state.withLock { $0.machine.receivedElsewhere(count) } }
 
     /// Records that the digest of the response's body will be compared. Returns `false` if such digests from this server were
@@ -493,7 +493,7 @@ final class Transfer: Sendable {
     /// Allows fetching the ranges again, because no journal claims them any longer.
     func allow(_ ranges: RangeSet<ByteCount>) { state.withLock { $0.machine.allow(ranges) } }
 
-    /// The number of times bytes were forgotten; a digest that read bytes before the last one is invalid.
+    /// The number of times bytes were forgotten. A digest that was started before the last time is invalid.
     var timesForgotten: Int { state.withLock { $0.faults.timesForgotten } }
 
     // MARK: Checkpoints
@@ -561,7 +561,7 @@ final class Transfer: Sendable {
         state.withLock { $0.space.enoughUntil = $0.machine.bytes.writtenBytes + max(0, room) / 8 }
     }
 
-    /// Returns the directory of a file of unknown length if its free space must be checked, which is once each second.
+    /// Returns the directory of a file of unknown length if a check of its free space is due, as it is each second.
     func directoryToCheck(at now: Duration) -> FilePath? {
         state.withLock { state in
             guard state.machine.bytes.total == nil, state.space.isDue(at: now) else { return nil }
@@ -659,8 +659,8 @@ final class Transfer: Sendable {
     /// Stores the digests of the complete file.
     func computed(_ digests: RecordedDigests?) { state.withLock { $0.digest.computed(digests) } }
 
-    /// The range that a running digest may read: only claimed bytes, because it must not include bytes that a failed sync
-    /// discards.
+    /// Returns the expected digest, and the end of the bytes that a running digest may read. These are only claimed bytes,
+    /// because a failed sync discards others.
     func followed() -> (checksum: Checksum?, end: ByteCount, timesForgotten: Int, part: PartSession?) {
         state.withLock {
             ($0.digestToCheck, $0.machine.bytes.claimed.prefixEnd, $0.faults.timesForgotten, $0.storage.part)
@@ -743,7 +743,7 @@ final class Transfer: Sendable {
         }
     }
 
-    // MARK: Queries of tests
+    // MARK: Queries for tests
 
     /// Whether the machine opens no more connections.
     var hasFailed: Bool { state.withLock { $0.machine.phase == .ended } }
@@ -776,7 +776,7 @@ extension Transfer.State {
         return newBytes
     }
 
-    /// Adds mirrors like URLs given in the request, except for mirrors that a server may not name.
+    /// Adds the mirrors that a server has named, except those that a server may not name. They are used like given mirrors.
     mutating func addMirrors(_ named: [DownloadURL], _ request: DownloadRequest) {
         let most = DownloadRequest.mostSources - links.urls.count
         let mirrors = LinkField.usable(

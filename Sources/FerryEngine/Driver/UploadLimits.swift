@@ -17,7 +17,7 @@ package struct UploadLimits: Sendable {
         shared = [session, environment.throttle].compactMap(\.self)
     }
 
-    /// The least speed, in bytes per second, that each request can expect under these limits; `nil` if there is no limit.
+    /// The minimum speed, in bytes per second, that each request can expect under these limits; `nil` if there is no limit.
     var leastShare: ByteCount? {
         let parts = own.rate.map { $0 / ByteCount(ObjectWriter.parallelParts) }
         return ([parts] + shared.map { $0.rate.map { $0 / Self.mostSharing } }).compactMap(\.self).min()

@@ -12,7 +12,7 @@ import NIOCore
 struct UploadSource: Sendable {
     /// The callbacks for a file that other programs may write while it is read.
     struct Watch: Sendable {
-        /// Called with each number of sent bytes. Bytes that are sent again count again.
+        /// Called with the number of bytes each time some are sent. Bytes that are sent again count again.
         var sent: @Sendable (ByteCount) -> Void = { _ in }
         /// Throws if the bytes that were read so far may not come from a single state of the file.
         var check: @Sendable () async throws(DownloadError) -> Void = { () throws(DownloadError) in }

@@ -10,7 +10,7 @@ package enum FileAccess: Sendable, Hashable {
     case readWrite
 }
 
-/// The system calls for the disk and the journal, which access the file system only through them.
+/// The system calls on files. The code for the disk and the journal accesses the file system only through them.
 ///
 /// Each function corresponds to about one system call, so that tests can inject a fault before each of them.
 package protocol FileSystem: Sendable {
@@ -24,7 +24,6 @@ package protocol FileSystem: Sendable {
 
     /// Creates an unnamed file, which is freed when closed unless ``link(_:to:)-(File,_)`` has named it.
     /// Throws ``FileError/Kind/unsupported`` if the file system does not support unnamed files. The system applies the umask to
-    /// `mode`.
     /// `mode`.
     func openUnnamed(in directory: FilePath, mode: UInt16) throws(FileError) -> any File
 
@@ -163,7 +162,7 @@ package struct FileSystemSpace: Sendable, Hashable {
     }
 }
 
-/// A file whose path led to it when it was locked.
+/// A file that was locked while its path led to it.
 package struct LockedFile: Sendable {
     package let file: any File
     package let status: FileStatus

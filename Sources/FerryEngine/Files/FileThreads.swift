@@ -6,8 +6,8 @@ import Dispatch
     import Glibc
 #endif
 
-/// The threads that make blocking file calls: jobs of tasks that prefer this executor, and bodies of
-/// ``FileIO/run(_:)``.
+/// The threads that make blocking file calls. They execute the jobs of tasks that prefer this executor, and the closures
+/// passed to ``FileIO/run(_:)``.
 ///
 /// Work starts in FIFO order. ``core`` threads start as they are needed and remain. One thread is woken at a time, and wakes the
 /// next one if more work waits when it takes some: few threads then make short calls, and a blocked call delays no others. Work

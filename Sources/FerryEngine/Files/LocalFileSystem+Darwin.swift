@@ -9,7 +9,7 @@
         static let unnamedFlags: Int32? = nil
         static let noAttribute = ENOATTR
 
-        /// Device numbers are valid only until the system restarts.
+        /// The lasting numbers of volumes, because device numbers are valid only until the system restarts.
         private static let volumes = VolumeIdentities { volumeUUID(ofDevice: $0) }
 
         /// Every user has a number.
@@ -19,7 +19,7 @@
         /// The number that identifies a volume.
         static func volume(ofDevice device: UInt64) -> UInt64 { volumes.identity(ofDevice: device) }
 
-        /// The number that identifies the volume in a record, because earlier versions recorded the number of the device.
+        /// The number that identifies the volume to which a record refers. Earlier versions recorded the device number.
         static func volume(recordedAs number: UInt64) -> UInt64 { volumes.identity(recordedAs: number) }
 
         private static func volumeUUID(ofDevice device: UInt64) -> [UInt8]? {
@@ -79,7 +79,7 @@
             var raw = stat()
             guard fstat(descriptor, &raw) == 0 else { return -1 }
             guard ByteCount(raw.st_size) < length else { return 0 }
-            // The length counts from the end of the allocated space; `F_ALLOCATEALL` without `F_ALLOCATECONTIG`.
+            // The length counts from the end of the allocated space. Without `F_ALLOCATECONTIG`, it need not be contiguous.
             var store = fstore_t(
                 fst_flags: UInt32(F_ALLOCATEALL), fst_posmode: F_PEOFPOSMODE, fst_offset: 0,
                 fst_length: off_t(length) - raw.st_size, fst_bytesalloc: 0)

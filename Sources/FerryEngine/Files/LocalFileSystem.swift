@@ -14,7 +14,7 @@ package import SystemPackage
 /// The local file systems.
 package struct LocalFileSystem: FileSystem {
     private let sharesWithGroup: Bool
-    /// The confining roots, see ``confined(to:)``; a root below another one comes after it. Empty for all paths.
+    /// The confining roots, see ``confined(to:)``; a root below another one comes after it. Empty if not confined.
     private let roots: [Root]
 
     /// `sharesWithGroup`: see ``FileUser/sharesWithGroup``.
@@ -313,8 +313,8 @@ extension LocalFileSystem {
         return try result.get()
     }
 
-    /// As ``at(_:_:_:)``, with a normalized path and its bytes. The directory is opened below the outermost root that contains the
-    /// path. There is none for a root and its ancestors, which the user chose.
+    /// Calls `body` like ``at(_:_:_:)``, for a normalized path and its bytes. The directory is opened below the outermost root that
+    /// contains the path. No root contains the outermost roots and their ancestors, which the user chose.
     private func at<Value>(
         _ operation: FileError.Operation, _ path: FilePath, _ text: UnsafePointer<CInterop.PlatformChar>,
         _ body: (_ directory: Int32, _ name: UnsafePointer<CInterop.PlatformChar>) throws(FileError) -> Value
@@ -355,9 +355,9 @@ extension LocalFileSystem {
 }
 
 extension FilePath {
-    /// Whether the bytes of the path show that it has no components `.` and `..`. This fast path covers nearly every path.
+    /// Whether the bytes of the path show that it has no components `.` and `..`. This fast check suffices for nearly every path.
     ///
-    /// May be false for such a path.
+    /// May be `false` for a path without such components.
     fileprivate var hasPlainComponents: Bool {
         withPlatformString { $0[0] == CInterop.PlatformChar(bitPattern: UInt8(ascii: "/")) && strstr($0, "/.") == nil }
     }

@@ -8,12 +8,12 @@ package import SystemPackage
 /// name is not a proof, because any user with write access to the directory can create it. A file that fails the check is not
 /// touched, and another name is used.
 ///
-/// **The group.** A group-writable file passes if its group is the effective group: only its owner can have opened it that way,
+/// **The group.** A group-writable file passes if its group is the effective group: only its owner can have made it writable,
 /// with a umask of 002. Where each user has a private group, as on Debian and Fedora, that group has no other member. A user
-/// with a shared primary group and such a umask has granted write access to every file anyway. The group of the directory counts
-/// only with ``FileUser/sharesWithGroup``, and only if it owns the directory.
+/// with a shared primary group and such a umask has granted write access to every file anyway. With
+/// ``FileUser/sharesWithGroup``, a group-writable file also passes if its directory has the same group and is writable for it.
 ///
-/// **Other users.** A world-writable file never passes, with any umask, because its content is not a proof.
+/// **Other users.** A world-writable file never passes, with any umask, because any user may have changed its content.
 ///
 /// **File systems with one owner for all files** (vfat, CIFS, some NFS): a file passes if it has the owner and mode
 /// that a new file gets (``Sample``). On other file systems a new file has the effective user and mode 0600, and the

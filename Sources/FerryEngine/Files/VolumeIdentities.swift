@@ -27,8 +27,8 @@ package final class VolumeIdentities: Sendable {
         return identity
     }
 
-    /// Returns the number of the volume in a record. Earlier versions recorded the device number; such a record then means the
-    /// volume that has this device number now, as it did before.
+    /// Returns the number of the volume in a record. Earlier versions recorded the device number; such a record refers
+    /// to the volume that has this device number now.
     package func identity(recordedAs number: UInt64) -> UInt64 {
         number <= UInt32.max ? identity(ofDevice: number) : number
     }

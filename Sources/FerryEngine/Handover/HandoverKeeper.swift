@@ -13,7 +13,7 @@ import SystemPackage
 /// Events of the session are recorded at once; a file that lands is only moved to its place. Everything else waits for
 /// ``settle()``, in the order of the events: splices, stored ends and leases, removals, completion handlers.
 package final class HandoverKeeper: Sendable {
-    /// What the keeper needs from the manager.
+    /// The functions of the manager that the keeper calls.
     package struct Manager: Sendable {
         /// Opens the part file and journal, or creates them for the lease of a whole file; `nil` if the download is not listed.
         /// Called on file threads, with the response of the landed file, if it can be read.
@@ -25,7 +25,8 @@ package final class HandoverKeeper: Sendable {
         package var report: @Sendable (LeaseEnd) async throws(DownloadError) -> Void
         /// Reports that a landed file could not be spliced now; it stays until the download is ready.
         package var failed: @Sendable (DownloadID, DownloadError) -> Void
-        /// An event of the session has arrived, and ``HandoverKeeper/settle()`` may be due. Called on the session's thread.
+        /// Reports that an event of the session has arrived, so that ``HandoverKeeper/settle()`` may be due. Called on the
+        /// session's thread.
         package var arrived: @Sendable () -> Void
         package var now: @Sendable () -> Duration
         package var date: @Sendable () -> Date
@@ -100,8 +101,8 @@ package final class HandoverKeeper: Sendable {
 
     package var leases: [Lease] { state.withLock { $0.machine.leases } }
 
-    /// Returns whether the system has or may still fetch bytes of a download, and whether a file of the download waits to be
-    /// spliced.
+    /// Returns whether a download has leases, whose bytes the system has fetched or may still fetch, and whether a landed file
+    /// of the download waits to be spliced.
     package func leases(of download: DownloadID) -> (any: Bool, landed: Bool) {
         state.withLock { ($0.machine.hasLeases(of: download), $0.machine.hasLanded(download)) }
     }
@@ -154,8 +155,8 @@ package final class HandoverKeeper: Sendable {
     /// Records that the download can accept landed files again.
     package func retried(_ download: DownloadID) { state.withLock { $0.take { $0.retried(download) } } }
 
-    /// Postpones landed files, and the rest of the file that is being spliced: the time is over, or the app is about to be
-    /// suspended. ``retried(_:)`` allows splicing them again, after ``hasTime()``.
+    /// Postpones landed files, and the rest of the file that is being spliced, because the granted time is over or the app is
+    /// about to be suspended. ``retried(_:)`` allows splicing them again, after ``hasTime()``.
     package func hurry() { state.withLock { $0.isHurried = true } }
 
     package func hasTime() { state.withLock { $0.isHurried = false } }
@@ -202,7 +203,7 @@ package final class HandoverKeeper: Sendable {
     /// Compares the leases with the session's tasks.
     package func compare() async throws(DownloadError) { try await list { $0.listed($1, at: $2) } }
 
-    /// Takes back the ranges of which the system has not yet received most bytes.
+    /// Takes back the ranges of which the system has not yet received most of the bytes.
     package func cameToForeground() async throws(DownloadError) { try await list { $0.cameToForeground($1, at: $2) } }
 
     private func list(

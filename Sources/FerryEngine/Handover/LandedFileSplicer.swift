@@ -92,7 +92,7 @@ extension HandoverPair {
         do throws(FileError) {
             try fileSystem.makeDirectories(directory, syncs: request.syncsToDisk)
         } catch { throw DownloadError(error) }
-        // The process may have been killed after the pair was created, and before the list had its name.
+        // The process may have been killed after the pair was created and before the list recorded its name.
         for number in 0...NameTaker.maxNumber {
             guard let paths = DownloadPaths(name, number: number, in: directory),
                 let known = try? Journal.read(at: paths.journal, fileSystem: fileSystem)
@@ -135,7 +135,7 @@ extension HandoverPair {
     }
 }
 
-/// Moves the bytes of a landed file into the part file and claims them in the journal.
+/// Copies the bytes of a landed file into the part file and claims them in the journal.
 ///
 ///     check ─► write the missing bytes ─► sync the part file ─► claim in the journal ─► (the caller removes the file)
 ///
@@ -150,7 +150,7 @@ package struct LandedFileSplicer {
 
     /// - Parameters:
     ///   - landing: The directory of the landed files.
-    ///   - fileSystem: The disk.
+    ///   - fileSystem: The file system of the landed files and the part files.
     ///   - mustStop: Whether no time is left; called before each piece of ``pieceBytes``.
     package init(
         _ landing: LandingDirectory, fileSystem: any FileSystem, mustStop: @escaping @Sendable () -> Bool = { false }

@@ -13,7 +13,7 @@ package import SystemPackage
 ///     ferry-leases.json    the ``LeaseBook``; replaced as a whole
 ///     NUMBER.landed        the body of a lease's response; ``LandedFacts`` are in its attribute `user.ferry.landed`
 ///
-/// A landed file gets its facts before its name, so that a crash leaves both or no name.
+/// A landed file gets its facts before its name, so that every file with such a name has facts, even after a crash.
 package struct LandingDirectory: Sendable, Hashable {
     static let attribute = "user.ferry.landed"
     // allow(names): in a directory of Ferry's own, where no server names files.
@@ -26,8 +26,8 @@ package struct LandingDirectory: Sendable, Hashable {
     private var bookPath: FilePath { path.appending("ferry-leases.json") }
     package func path(of number: LeaseNumber) -> FilePath { path.appending("\(number)\(Self.ending)") }
 
-    /// Creates the directory if it is missing, and removes the remains of a copy that a kill interrupted. Called before anything
-    /// lands.
+    /// Creates the directory if it is missing, and removes an incomplete copy that a killed process left. Must be called before
+    /// any file lands.
     package func prepare(_ fileSystem: any FileSystem) throws(FileError) {
         try fileSystem.makeDirectories(path, syncs: true)
         for name in try fileSystem.list(path) where name.dropping(suffix: Self.ending + ReservedName.draft.text) != nil
@@ -35,7 +35,7 @@ package struct LandingDirectory: Sendable, Hashable {
             // allow(ours): the directory is private, and no file of this name is whole.
             try fileSystem.removeIfPresent(path.appending(name))
         }
-        // allow(ours): the directory is private; what it has can be fetched again.
+        // allow(ours): the directory is private, and its files can be fetched again.
         guard let directory = try? fileSystem.open(path, .readOnly) else { return }
         directory.mark(as: .unfinished)
         directory.close()
@@ -52,7 +52,7 @@ package struct LandingDirectory: Sendable, Hashable {
         _ file: FilePath, as number: LeaseNumber, _ head: ResponseHead, fileSystem: any FileSystem
     ) throws(FileError) {
         let boot = fileSystem.bootID
-        // allow(ours): the system has just written it for this process, and its content is not believed.
+        // allow(ours): the system has just written it for this process, and its content is verified later.
         let opened = try fileSystem.open(file, .readWrite)
         defer { opened.close() }
         let facts = try? JSONEncoder().encode(LandedFacts(head, unsyncedBoot: boot))

@@ -8,7 +8,7 @@ package import SystemPackage
 ///     grow:   the whole journal under another name; sync; rename over; sync the directory
 ///
 /// Invariants: the newest record that was written without an error is never overwritten in place; a record counts
-/// only if complete. After a crash at any point the journal holds the last acknowledged record, or the one being
+/// only if complete. After a crash at any point, the journal contains the last acknowledged record, or the one that was being
 /// written. The file is locked for the lifetime of this object.
 package final class Journal: Sendable {
     package let path: FilePath
@@ -104,7 +104,7 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Opens and locks the file; growing a journal replaces it.
+    /// Opens and locks the file, which another process may replace meanwhile, because a journal that grows is replaced.
     private static func openLocked(at path: FilePath, fileSystem: any FileSystem) throws(JournalError) -> any File {
         let locked: LockedFile?
         do throws(FileError) {

@@ -48,7 +48,7 @@ package enum JournalError: Error, Sendable, Hashable {
         case .torn(let path): ErrorPhrase(.damaged, path.string)
         case .foreign(let path): ErrorPhrase(.notAJournal, path.string)
         case .newerVersion(let path, let version): ErrorPhrase(.newerJournal, path.string, "\(version)")
-        // The file that the user knows, not the one beside it.
+        // The user knows the final file, not the journal.
         case .locked(let path): ErrorPhrase(.inUse, (DownloadPaths(of: path)?.final ?? path).string)
         case .tooLarge(let path): ErrorPhrase(.largeJournal, path.string)
         case .invalid(let path, let reason): ErrorPhrase(.unwritable, path.string, reason)

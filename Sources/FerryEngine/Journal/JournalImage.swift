@@ -12,7 +12,7 @@ package struct JournalImage {
     /// Finds the newest complete record.
     package init(_ bytes: [UInt8], path: FilePath) throws(JournalError) {
         guard !bytes.isEmpty else { throw .empty(path) }
-        // A torn first slot may not contain the slot size, but the file always consists of two slots.
+        // A torn first slot may lack the slot size, but the file always consists of two slots of the same size.
         var offsets: Set<Int> = [0, bytes.count / 2]
         if let claimed = JournalSlot.claimedSlotBytes(bytes) { offsets.insert(claimed) }
         let slots = offsets.compactMap { JournalSlot(bytes, at: $0) }

@@ -14,7 +14,7 @@ package final class JournalIndex: Sendable {
     package let problems: [Problem]
     private let state: Mutex<State>
 
-    /// The indexed part of a journal: there may be 100,000 journals in a directory, each with claims and events.
+    /// The indexed part of a journal. Claims and events are omitted, because a directory may contain 100,000 journals.
     package struct Entry: Sendable, Hashable {
         package let id: String
         package let urls: [String]

@@ -30,7 +30,7 @@ package enum JournalText {
         }
         if record.version > JournalRecord.currentVersion { throw .newerVersion(path, record.version) }
         guard record.problem == nil else { throw .torn(path) }
-        // No writer produces more URLs, and a directory's index contains the URLs of all its journals.
+        // Ferry never writes more URLs. The limit bounds the index of a directory, which contains the URLs of all its journals.
         record.urls = Array(record.urls.prefix(DownloadRequest.mostSources))
         record.nameVolumes(by: LocalFileSystem.volume(recordedAs:))
         return record

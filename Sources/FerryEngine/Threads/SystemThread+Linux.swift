@@ -15,7 +15,7 @@
             return nil
         }
 
-        /// Calls the body, because Linux has no autoreleased objects.
+        /// Only calls the body, because Linux has no autoreleased objects.
         static func pooled(_ body: () -> Void) { body() }
 
         /// Names the calling thread, through procfs because the Glibc module lacks `pthread_setname_np`.

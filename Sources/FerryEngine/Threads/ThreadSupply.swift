@@ -4,7 +4,7 @@
     import Glibc
 #endif
 
-/// The number of threads that the system lets this process start, by its limits for users (`ulimit -u`) and for containers.
+/// The number of threads that the system lets this process start under its limits for users (`ulimit -u`) and for containers.
 ///
 /// Event loops and queues of the system's libraries trap or wait forever if a thread is refused. Therefore a program checks
 /// before it starts any, and uses few threads if few are available.

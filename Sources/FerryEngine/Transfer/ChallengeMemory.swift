@@ -19,7 +19,8 @@ final class ChallengeMemory: Sendable {
         var count = 0
     }
 
-    /// The capacity. A server may redirect through many hosts, each with a challenge; an evicted challenge is received again.
+    /// The maximum number of entries. A server may redirect through many hosts, each with a challenge; an evicted challenge is
+    /// received again.
     static let most = 256
     private let entries = Mutex(RecentValues<Key, Entry>(capacity: ChallengeMemory.most))
 

@@ -13,7 +13,7 @@ import Synchronization
 ///               │                 └── TransferFailure.mapping
 ///               └── RedirectPolicy, CookieJar, credentials
 /// ```
-/// One ``RouteClient`` per route, trusted certificates and time limit, created on first use. Each redirect chain has
+/// There is one ``RouteClient`` per route, trusted certificates and time limit, created on first use. Each redirect chain has
 /// its own cookies: those of the settings plus those set by its responses; no cookie survives a fetch. Call
 /// ``shutdown()`` before releasing a transport; otherwise its connections close with their last body.
 package final class HTTPTransport: Transport {
@@ -31,7 +31,7 @@ package final class HTTPTransport: Transport {
     let s3: S3Access
     /// Returns the addresses of a name, for requests that are limited to public addresses.
     let lookUp: @Sendable (String) async -> [IPAddress]
-    /// The resolver of names before a connection is made.
+    /// Resolves names before a connection is made; `nil` if ``lookUp`` is not the system's resolver.
     let names: HostNames?
     private let receiveBuffers = ReceiveBuffers()
     let clock: any EngineClock

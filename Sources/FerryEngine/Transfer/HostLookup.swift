@@ -12,7 +12,7 @@ package enum HostLookup {
     /// Resolves a name.
     package static func lookUp(_ host: String) -> NameMemory.Answer {
         var hints = addrinfo()
-        // One entry for each address.
+        // With a socket type, each address is returned only once.
         hints.ai_socktype = ferry_SOCK_STREAM
         var result: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, nil, &hints, &result)

@@ -33,7 +33,7 @@ package final class HostNames: Sendable {
     private let resolve: @Sendable (String) -> NameMemory.Answer
     private let now: @Sendable () -> Duration
     // SAFETY: set once in init; dispatch sources are thread-safe.
-    /// One for all callers: a timer of each look-up would stay until its deadline, long after the answer.
+    /// One timer for all callers, because a timer for each lookup would remain until its deadline, long after the answer.
     nonisolated(unsafe) private let timer: any DispatchSourceTimer
 
     private static let start = ContinuousClock.now

@@ -24,7 +24,7 @@ struct ProxyRoute: Sendable, Hashable {
         }
         switch (proxy.kind, url.scheme) {
         case (.socks, _): way = .socks(proxy)
-        // Requests for objects have the URL of the object's store.
+        // A request for an object is sent to the https or http URL of its store, so the scheme `s3` does not occur here.
         case (.http, .https), (.http, .s3): way = .tunnel(proxy)
         case (.http, .http): way = .forward(proxy)
         }

@@ -4,13 +4,13 @@ import NIOCore
 ///
 /// On a link that is slower than the processor, each segment of 1.4 KB would wake the event loop, which costs several times as
 /// much as processing the bytes. With the socket's low-water mark (`SO_RCVLOWAT`), they accumulate for a part of a round trip.
-/// It does not delay acknowledgements: the kernel sends them itself, and even earlier with a mark.
+/// The mark does not delay acknowledgements: the kernel sends them itself, and even earlier with a mark.
 ///
 /// Invariants: the mark is 1 until ``start`` bytes of a response have arrived. After that, at least ``reserve`` more bytes than
 /// the mark are missing, or the mark is 1 again, so that the end of a body never waits for bytes that do not come. No bytes wait
 /// longer than ``longestWait``.
 struct ReadBatch {
-    /// The first bytes of a response, which are not batched: TCP's slow start ends in them, and short bodies are complete.
+    /// The number of bytes at the start of a response that are not batched. TCP's slow start and short bodies end in them.
     static let start: Int64 = 256 * 1024
     /// The bytes before the end of a body that may be in buffers above the socket: a TLS record and one to spare.
     static let reserve: Int64 = 32 * 1024

@@ -74,8 +74,8 @@ package actor ShortBody {
     }
 
     /// Calls `take` with the pieces of the body, or of its beginning if it is too large, until `take` returns `false`. Returns
-    /// whether the body was read completely. Throws a transient failure when the time is over. The connection is closed then,
-    /// and also if the body is too large.
+    /// whether the body was read completely. Throws a transient failure if a deadline passes. The connection is then closed, as
+    /// it is if the body is too large.
     package nonisolated func read(
         _ limits: Limits, clock: any EngineClock, _ take: @escaping @Sendable (ByteBuffer) async -> Bool
     ) async throws(TransferFailure) -> Bool {
@@ -106,7 +106,7 @@ package actor ShortBody {
                 } catch { return .stopped }
             }
             var outcome = await group.next() ?? .stopped
-            // The caller was cancelled, which also ends the body with an error.
+            // The caller was cancelled. The task that reads the body then fails too, with the error to throw.
             if case .stopped = outcome { outcome = await group.next() ?? .stopped }
             group.cancelAll()
             return outcome

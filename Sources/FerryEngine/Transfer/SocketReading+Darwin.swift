@@ -7,7 +7,7 @@
             var info = tcp_connection_info()
             var size = socklen_t(MemoryLayout<tcp_connection_info>.size)
             guard getsockopt(socket, IPPROTO_TCP, TCP_CONNECTION_INFO, &info, &size) == 0 else { return nil }
-            // In milliseconds. The current round trip is measured only by the sender.
+            // In milliseconds. `trip` stays 0, because only the sender measures the current round trip.
             shortestTrip = info.tcpi_srtt &* 1000
             segments = UInt32(truncatingIfNeeded: info.tcpi_rxpackets)
             reordered = UInt32(

@@ -14,7 +14,7 @@ struct SocketReading: Sendable {
 
     init() {}
 
-    /// The facts since an earlier reading of the same connection.
+    /// Returns the facts about the connection since an earlier reading.
     func facts(since earlier: SocketReading) -> SocketFacts {
         SocketFacts(
             shortestTrip: shortestTrip > 0 ? .microseconds(Int64(shortestTrip)) : nil,

@@ -56,7 +56,7 @@ private final class BodyReader {
     /// The number of missing bytes, if the length was declared.
     private var missing: Int64?
     private let exchange: HTTPExchange
-    /// Whether the stored bytes would have to be parsed.
+    /// Whether the body is chunked. The leftover bytes of such a body would have to be parsed.
     private let isChunked: Bool
     private var failure: TransferFailure?
     private let peer: TransferFailure.Peer

@@ -78,7 +78,7 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
 
     /// Whether a later retry may succeed. Follows from the kind, except for a proxy that requires credentials.
     package var isTransient: Bool
-    /// Whether the host, or the proxy before it, refused the connection.
+    /// Whether the host, or the proxy in front of it, refused the connection.
     package var isRefusal: Bool
     /// Whether TLS ended without close_notify.
     package var isCutOff = false
@@ -101,8 +101,8 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
 extension TransferFailure {
     /// Maps a TLS error to a failure; returns `nil` for any other error.
     ///
-    /// A peer without a valid certificate, or without a safe protocol in common, is a permanent failure, `.certificate`. An
-    /// interrupted handshake is a transient network failure, `.tls`.
+    /// An invalid certificate, or the lack of a secure protocol that both sides support, is a permanent failure, `.certificate`.
+    /// An interrupted handshake is a transient network failure, `.tls`.
     static func tls(_ error: any Error, stage: Stage, peer: Peer) -> TransferFailure? {
         let host = peer.name
         switch error {
@@ -155,7 +155,7 @@ extension TransferFailure {
         }
     }
 
-    /// Maps the text of a BoringSSL error, for which there are no types.
+    /// Maps the text of a BoringSSL error to a failure, because these errors have no types.
     static func handshake(words: String, host: Reason) -> TransferFailure {
         let upper = words.uppercased()
         for (word, key) in lasting where upper.contains(word) {
@@ -209,7 +209,7 @@ extension TransferFailure {
         /// `host` or `host:port`; for a proxy, its display name.
         var authority: String
         var isProxy = false
-        /// The proxy in between, as displayed; `nil` without one.
+        /// The display name of the proxy in between; `nil` if there is none.
         var proxy: String?
         /// The address family that may be used.
         var addressFamily: TransferSettings.AddressFamily = .any
@@ -218,7 +218,7 @@ extension TransferFailure {
         var name: Reason { isProxy ? .phrase(ErrorPhrase(.proxyNamed, authority)) : .words(authority) }
     }
 
-    /// Maps an error of AsyncHTTPClient, NIO or NIOSSL to a failure. Total: every unknown error is `.other`.
+    /// Maps an error of AsyncHTTPClient, NIO or NIOSSL to a failure. An unknown error becomes `.other`.
     static func mapping(_ error: any Error, stage: Stage, peer: Peer) -> TransferFailure {
         let failure = unproxied(error, stage: stage, peer: peer)
         guard let proxy = peer.proxy, stage == .head(isAnswered: false) else { return failure }
@@ -290,7 +290,7 @@ extension TransferFailure {
         }
     }
 
-    /// Returns what is wrong with a response, without the parser's own terms where there are others.
+    /// Returns a description of the fault in a response. The parser's own description is used only if there is no other.
     private static func fault(_ error: HTTPParserError) -> Reason {
         switch error {
         case .invalidConstant, .invalidVersion, .invalidStatus: Reason(.noStatusLine)

@@ -15,7 +15,7 @@ package protocol Transport: Sendable {
     /// Closes every connection; fetches in progress fail. May be called more than once.
     func shutdown() async
 
-    /// Replaces the settings of the next requests and connections.
+    /// Replaces the settings for subsequent requests and connections.
     func use(_ settings: TransferSettings)
 
     /// Handles a change of the network: fetches in progress fail as cancelled, and no open connection is reused.
@@ -33,8 +33,8 @@ extension Transport {
 
 /// Decides when requests to a host may be sent, and is informed of their outcome.
 package protocol HostAdmission: Sendable {
-    /// Waits until a request to the origin may be sent. Returns the time. `continues`: whether it follows a redirect or a
-    /// challenge.
+    /// Waits until a request to the origin may be sent. Returns the time at which the wait ended. `continues`: whether the
+    /// request follows a redirect or responds to a challenge.
     ///
     /// Throws ``TransferFailure/Kind/held(until:)`` if the wait would be long.
     func begin(_ origin: Origin, continues: Bool) async throws(TransferFailure) -> Duration
@@ -75,7 +75,7 @@ package struct TransferRequest: Sendable {
     package var admission: (any HostAdmission)?
     /// Whether a failure to connect indicates a fault of the host, because the download has no other connection. Default true.
     package var judgesHost = true
-    /// Receives the reports that ``TransferSettings/tracesRequests`` requests, on any thread.
+    /// Receives the reports that ``TransferSettings/tracesRequests`` enables, on any thread.
     package var trace: (@Sendable (Reason) -> Void)?
     /// Receives the system's information about the connection, about once a second while bytes arrive, on any thread.
     package var observe: (@Sendable (SocketFacts) -> Void)?

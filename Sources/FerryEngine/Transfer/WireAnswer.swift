@@ -14,7 +14,7 @@ struct WireAnswer: Sendable {
     /// Retained because its connections close when it is released.
     let client: RouteClient
 
-    /// The maximum length of an unwanted body that is read to keep its connection.
+    /// The maximum length of an unwanted body that is read so that its connection can be reused.
     static let discardLimit: Int64 = 64 * 1024
     /// The time limit for reading such a body.
     static let discardTime = Duration.milliseconds(500)
@@ -23,7 +23,7 @@ struct WireAnswer: Sendable {
         self.exchange = exchange
         self.client = client
         var fields = HTTPFields()
-        // Parsed leniently: later rules decide about values with control bytes.
+        // Parsed leniently, because values with control bytes are checked later.
         fields.replaceSubrange(
             0..<0,
             with: response.headers.compactMap { name, value in

@@ -56,7 +56,7 @@ enum FleetPlanner {
         }
     }
 
-    /// The default name of a batch: the name of its list, with the characters that a batch's name may have.
+    /// The default name of a batch: the name of its list, with invalid characters replaced.
     static func standardName(_ list: String) -> String {
         let stem = FileExtension.split(Paths.name(of: list)).stem.asciiLowercased
         let name = stem.utf8.map { byte -> UInt8 in
@@ -130,7 +130,8 @@ enum FleetPlanner {
         configuration.transfer = get.configuration.transfer
         try world.apply(arguments.common, secretsFor: arguments.headerServer, to: &configuration.transfer)
         let retries = try PlanningWorld.attempts(arguments.retries, option: "--retries")
-        // A row that waits for its server waits in the worker, not in a slot. A server is given up after as many attempts as a row.
+        // The worker itself delays rows whose server is unreachable, so that they occupy no slot of the manager. The limit for
+        // attempts at a server is the same as for attempts at a row.
         configuration.waitsForServers = false
         configuration.maxAttempts = min(retries, DownloadRequest.mostAttempts - 1) + 1
         // A worker has no user to wait for.

@@ -4,7 +4,7 @@ import FerryMetrics
 import FerryServer
 package import FerryTerminal
 
-/// The entry points of `ferry fleet`, after argument parsing. Called on file threads.
+/// The entry points of `ferry fleet`, after argument parsing. They run on threads that may block.
 package enum FleetProgram {
     /// Runs `body` with the database, and returns the exit code.
     private static func run(
@@ -206,7 +206,7 @@ package enum FleetProgram {
         }
     }
 
-    /// `ferry work`. `standard` has the options of `ferry get` with their defaults.
+    /// `ferry work`. `standard` contains the options of `ferry get` with their default values.
     package static func work(_ arguments: WorkArguments, standard: GetOptions) async -> ExitCode {
         let console = Console(StandardWriter())
         let report = WorkerReport(console: console)

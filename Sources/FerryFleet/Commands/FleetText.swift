@@ -31,7 +31,7 @@ enum FleetText {
             })
     }
 
-    /// One line for each reason for which files of a batch have failed.
+    /// Returns one line for each reason why files of a batch have failed.
     static func failures(_ batches: [BatchStatus]) -> [String] {
         batches.flatMap { batch in
             batch.failures.map { failure in
@@ -41,7 +41,7 @@ enum FleetText {
         }
     }
 
-    /// Returns lines with aligned columns: the first two on the left, numbers on the right.
+    /// Returns lines with aligned columns: the first two are aligned to the left, the others to the right.
     private static func table(_ titles: [String], _ lines: [[String]]) -> [String] {
         let rows = [titles] + lines
         let widths = titles.indices.map { column in rows.map { DisplayWidth.columns(of: $0[column]) }.max() ?? 0 }

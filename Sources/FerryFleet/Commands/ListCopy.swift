@@ -11,7 +11,7 @@ struct ListCopy {
         var bytes: [UInt8]
     }
 
-    /// The number of rows in a piece, for transactions of a few tens of milliseconds.
+    /// The maximum number of rows in a piece. A transaction with so many rows takes a few tens of milliseconds.
     private static let pieceRows: Int64 = 10_000
 
     private var reader: ListReader

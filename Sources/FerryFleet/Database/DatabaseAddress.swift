@@ -9,7 +9,7 @@ package struct DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
     let text: String
     /// The URL without password and parameters.
     package let description: String
-    /// The URL without password, which differs between databases.
+    /// The URL without its password. Identifies the database.
     let identity: String
 
     private static let schemes = ["postgres://", "postgresql://"]

@@ -9,7 +9,7 @@ package struct DatabaseError: Error, Sendable, Hashable {
     package let state: String?
     /// Whether the same statement may succeed later, because the database is unreachable, starting or busy.
     package let isTransient: Bool
-    /// Whether the password was wrong or missing. The password may be right later, but a program that has just started reports the
+    /// Whether the password was wrong or missing. A later attempt may succeed, but a program that has just started reports the
     /// error at once.
     package let isDenied: Bool
 
@@ -22,16 +22,16 @@ package struct DatabaseError: Error, Sendable, Hashable {
 
     var exitCode: ExitCode { isTransient && !isDenied ? .network : .usage }
 
-    /// A failed statement.
+    /// Creates the error of a failed statement.
     init(state: String, message: String) {
         self.init("the database answered: \(message)", state: state, isTransient: Self.isTransient(state))
     }
 
-    /// A row with invalid values, because other programs may write to the database.
+    /// The error for a row with invalid values, which another program may have written.
     static let unusable = DatabaseError("the database has a row that ferry did not write")
 
-    /// Classes 08 (connection), 40 (rollback), 53 (resources), 57P (shutting down or starting) and 58 (system error, such as the
-    /// disk), a standby that has not been promoted, and time-outs.
+    /// Whether an SQLSTATE is transient: classes 08 (connection), 40 (rollback), 53 (resources), 57P (shutting down or starting)
+    /// and 58 (system error, such as the disk), a standby that has not been promoted, and time-outs.
     private static func isTransient(_ state: String) -> Bool {
         ["08", "40", "53", "57P", "58"].contains { state.utf8.hasPrefix($0) }
             || ["25006", "25P03", "57014", "55P03"].contains(state)

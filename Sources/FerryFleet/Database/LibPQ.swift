@@ -20,12 +20,12 @@ struct LibPQ: Sendable {
     let connect: @convention(c) @Sendable (Texts?, Texts?, Int32) -> OpaquePointer?
     let finish: @convention(c) @Sendable (OpaquePointer?) -> Void
     let status: @convention(c) @Sendable (OpaquePointer?) -> Int32
-    /// Whether the server requested a password and there was none; below, whether a password was sent.
+    /// Whether the server requested a password and none was given.
     let needsPassword: @convention(c) @Sendable (OpaquePointer?) -> Int32
     let usedPassword: @convention(c) @Sendable (OpaquePointer?) -> Int32
     let errorMessage: @convention(c) @Sendable (OpaquePointer?) -> Text?
     let socket: @convention(c) @Sendable (OpaquePointer?) -> Int32
-    /// Called without types, lengths and formats: the parameters are texts, and the statement determines their types.
+    /// Called without types, lengths and formats: the parameters are strings, and the statement determines their types.
     let execute:
         @convention(c) @Sendable (
             OpaquePointer?, Text?, Int32, UnsafeRawPointer?, Texts?, UnsafeRawPointer?, UnsafeRawPointer?, Int32

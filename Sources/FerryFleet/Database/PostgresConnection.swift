@@ -26,7 +26,7 @@ final class PostgresConnection {
     /// The maximum size of a value to read, in bytes.
     private static let mostValueBytes = 1 << 20
 
-    /// Connects.
+    /// Connects to the database.
     ///
     /// - Parameter name: Shown in `pg_stat_activity`.
     init(to address: DatabaseAddress, as name: String) throws(DatabaseError) {
@@ -47,8 +47,8 @@ final class PostgresConnection {
             let isDenied = library.needsPassword(pointer) == 1 || library.usedPassword(pointer) == 1
             throw DatabaseError(lost.reason, isTransient: true, isDenied: isDenied)
         }
-        // Set by a statement, because connection poolers refuse them as options of the connection. JIT is off because compiling a
-        // statement would take longer than running any of these.
+        // Set by a statement, because connection poolers refuse these settings as connection options. JIT is off because compiling
+        // one of Ferry's statements would take longer than running it.
         _ = try rows(
             """
             SELECT set_config('statement_timeout', '60s', false), set_config('lock_timeout', '20s', false),
@@ -65,7 +65,7 @@ final class PostgresConnection {
         DatabaseError("no connection to the database: \(Self.line(library.errorMessage(pointer)))", isTransient: true)
     }
 
-    /// The first line of an error.
+    /// Returns the first line of an error message.
     private static func line(_ text: UnsafePointer<CChar>?) -> String {
         let text = text.map { String(cString: $0) } ?? ""
         return text.split(at: "\n").first.map { String($0.prefix(500)) } ?? "no reason is known"
@@ -98,7 +98,7 @@ final class PostgresConnection {
         return ResultRows(rows: rows)
     }
 
-    /// Sends lines in the text format of COPY, which are stored all or none.
+    /// Sends lines in the text format of COPY. The database stores either all of them or none.
     func copy(_ statement: String, _ lines: [UInt8]) throws(DatabaseError) {
         let begun = library.execute(pointer, statement, 0, nil, nil, nil, nil, 0)
         defer { library.clear(begun) }
@@ -134,9 +134,9 @@ final class PostgresConnection {
     }
 }
 
-/// Texts as C strings.
+/// Converts strings to C strings.
 private enum CStrings {
-    /// Calls `body` with an array of C strings that ends with a null pointer. A NUL in a text ends it.
+    /// Calls `body` with an array of C strings that ends with a null pointer. A string is truncated at its first NUL.
     static func with<Value>(_ texts: [String?], _ body: (LibPQ.Texts?) -> Value) -> Value {
         let copies = texts.map { $0.flatMap { strdup($0) } }
         defer { for copy in copies { free(copy) } }

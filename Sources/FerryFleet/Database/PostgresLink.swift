@@ -11,7 +11,7 @@ import Synchronization
     import Glibc
 #endif
 
-/// An asynchronous interface to the database. Its own thread makes the calls of libpq, one after another, and reconnects when the
+/// An asynchronous interface to the database. Its own thread calls libpq, runs one job at a time, and reconnects when the
 /// connection is lost.
 ///
 ///     run ─► jobs ─► thread ─► PostgresConnection          notification ─► onNotify
@@ -23,7 +23,7 @@ package final class PostgresLink: Sendable {
     /// Uses the connection, or receives the reason why there is none.
     private typealias Job = @Sendable (Result<Unowned, DatabaseError>) -> Void
 
-    // SAFETY: passed by the thread to a job that it calls itself.
+    // SAFETY: used only in a job that the thread itself calls.
     private struct Unowned: @unchecked Sendable {
         let connection: PostgresConnection
     }
@@ -59,7 +59,7 @@ package final class PostgresLink: Sendable {
 
     /// Runs `body` with the connection, on the thread.
     ///
-    /// - Parameter statement: The kind of statement as which the time is measured.
+    /// - Parameter statement: The kind of statement under which the duration is recorded.
     func run<Value: Sendable>(
         as statement: FleetStatement = .other,
         _ body: @escaping @Sendable (PostgresConnection) throws(DatabaseError) -> Value
@@ -129,7 +129,7 @@ package final class PostgresLink: Sendable {
             wake.drain()
             if waits.count > 1, waits[1].revents != 0 {
                 if connection?.takeNotifications() == true { onNotify() }
-                // Notifies, because notifications that the server sent meanwhile are lost.
+                // Notifies here too, because notifications that the server sends without a connection are lost.
                 if connection?.isBroken == true {
                     connection = nil
                     onNotify()

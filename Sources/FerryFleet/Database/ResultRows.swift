@@ -1,6 +1,6 @@
 import FerryCore
 
-/// The rows of a statement's result, as texts. Each value is checked where it is read, because other programs may write to the
+/// The rows of a statement's result, as strings. Each value is checked where it is read, because other programs may write to the
 /// database.
 struct ResultRows: Sendable {
     let rows: [Row]
@@ -15,7 +15,7 @@ struct ResultRows: Sendable {
 
         func optional(_ column: Int) -> String? { values.indices.contains(column) ? values[column] : nil }
 
-        /// Returns a number in a range.
+        /// Returns a number; throws if it is out of range.
         func number(_ column: Int, in range: ClosedRange<Int64> = 0...Int64.max >> 1) throws(DatabaseError) -> Int64 {
             guard let number = Int64(try text(column)), range.contains(number) else { throw .unusable }
             return number
@@ -40,7 +40,7 @@ struct ResultRows: Sendable {
         func truth(_ column: Int) throws(DatabaseError) -> Bool { try text(column) == "t" }
     }
 
-    /// The only row.
+    /// Returns the row of a result that must have exactly one.
     func one() throws(DatabaseError) -> Row {
         guard rows.count == 1 else { throw .unusable }
         return rows[0]

@@ -23,15 +23,15 @@ struct BudgetTable: Sendable, Hashable {
         return names.contains(Self.standard) ? Self.standard : nil
     }
 
-    /// Returns the key under which the host's starts are counted: the budget's name, the host itself for `*`, or the empty text
-    /// without a budget.
+    /// Returns the key under which the host's starts are counted: the budget's name, the host itself for `*`, or the empty string
+    /// if the host has no budget.
     func key(of host: String) -> String {
         guard let budget = budget(of: host) else { return "" }
         return budget == Self.standard ? host : budget
     }
 
-    /// The URLs of a row that are requested. A start is counted only for the first URL, so further URLs must have no budget or the
-    /// same one.
+    /// Returns the URLs of a row that may be requested. A start is counted only for the first URL, so further URLs must have no
+    /// budget or the same one.
     func sources(of row: FleetRow) -> [DownloadURL] {
         let counted = key(of: row.host)
         return row.request.sources.filter { ["", counted].contains(key(of: FleetRow.host(of: $0))) }

@@ -2,8 +2,9 @@ import FerryCore
 
 /// The starts and connections that this worker has been granted from the fleet's budgets. No I/O, no clock.
 ///
-/// A start has a time. It may be used up to ``tolerance`` later, and then expires. Its request may reach the server 0.4 s after
-/// that. The database therefore grants starts 1.5 / rate apart, so that no second has more requests than the rate.
+/// Each start is granted for a certain time, and expires ``tolerance`` later. The request of a start may reach the server up to
+/// 0.4 s after that. The database therefore grants starts 1.5 / rate seconds apart, so that the number of requests in any second
+/// does not exceed the rate.
 struct StartGate: Sendable {
     /// A request of a worker for a share of a budget.
     struct Wish: Sendable, Hashable {
@@ -124,7 +125,7 @@ struct StartGate: Sendable {
         }.min()
     }
 
-    /// Forgets hosts without running or waiting rows. Returns the hosts whose connections are to be returned.
+    /// Forgets hosts without running or waiting rows. Returns the hosts whose connections are to be released.
     mutating func idle(except waiting: [String: Int]) -> [String] {
         let idle = hosts.filter { $0.value.running == 0 && waiting[$0.key] == nil }
         for host in idle.keys { hosts[host] = nil }

@@ -15,7 +15,7 @@ struct FleetRow: Sendable, Hashable {
     /// The server that the row depends on; `nil` if it has mirrors.
     var server: Origin? { request.sources.count == 1 ? request.sources.first.map(Origin.init(of:)) : nil }
 
-    /// The host as budgets name it, without the trailing dot, which leads to the same server.
+    /// Returns the host as budgets name it. A trailing dot is removed, because the name with a dot refers to the same server.
     static func host(of url: DownloadURL) -> String {
         url.host.utf8.last == UInt8(ascii: ".") ? String(url.host.dropLast()) : url.host
     }

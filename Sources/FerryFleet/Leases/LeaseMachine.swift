@@ -23,7 +23,7 @@ struct LeaseMachine: Sendable {
         var state: RowState
         /// The attempts so far.
         var attempts = 0
-        /// The failed attempts since the last progress, and, below, the bytes that were present then.
+        /// The number of failed attempts since the last progress. ``bytes`` is the number of bytes that were present then.
         var failures = 0
         var bytes: ByteCount = 0
     }
@@ -43,7 +43,7 @@ struct LeaseMachine: Sendable {
         var open: Set<Int64>?
         /// Whether the lease was read again, because the database lacked results although no row was open here.
         var isReread = false
-        /// Whether the rows that lack results are not in the database either.
+        /// Whether the lease can never end, because its rows are not in the database.
         var isHopeless = false
     }
 
@@ -59,7 +59,7 @@ struct LeaseMachine: Sendable {
     private(set) var deadline: Duration = .zero
     private(set) var runningCount = 0
 
-    /// The maximum number of leases that are taken, and, below, that a heartbeat may return.
+    /// The maximum number of leases that the worker takes. ``mostHeld`` is the maximum number that a heartbeat may return.
     static let mostLeases = 400
     static let mostHeld = 10_000
 
@@ -155,7 +155,7 @@ struct LeaseMachine: Sendable {
 
     // MARK: Rows
 
-    /// The number of rows that may start if their budgets allow it, without rows of paused batches and rows that wait for the time
+    /// The number of rows that may start if their budgets allow it, except rows of paused batches and rows that wait for the time
     /// of another attempt.
     var waitingCount: Int {
         var count = 0
@@ -179,8 +179,8 @@ struct LeaseMachine: Sendable {
         leases.count < Self.mostLeases && unread.isEmpty && waitingCount < rows
     }
 
-    /// The number of waiting rows for each budget; rows of hosts without a budget are under the empty text. Rows of paused batches
-    /// do not count.
+    /// The number of waiting rows for each budget; rows of hosts without a budget are under the empty string. Rows of paused
+    /// batches do not count.
     var waiting: [String: Int] {
         let hasPaused = leases.values.contains { $0.lease.batch.state == .paused }
         let counts = queues.mapValues { keys in hasPaused ? keys.count { !isPaused($0) } : keys.count }
@@ -229,8 +229,8 @@ struct LeaseMachine: Sendable {
         return started
     }
 
-    /// The first row of a queue that may start, which is its first row then; `nil` if all rows are of paused batches. Drops
-    /// rows whose lease is lost.
+    /// Moves the first row that may start to the front of the queue, and returns it; `nil` if all rows belong to paused batches.
+    /// Drops rows whose lease is lost.
     private mutating func nextStartable(_ budget: String) -> RowKey? {
         var turns = queues[budget]?.count ?? 0
         while turns > 0, let key = queues[budget]?.first {
@@ -255,7 +255,7 @@ struct LeaseMachine: Sendable {
         queues[budget]?.append(key)
     }
 
-    /// The attempts of a running row.
+    /// The number of attempts at a row so far, including the running one.
     func attempts(of key: RowKey) -> Int { entries[key]?.attempts ?? 0 }
     func row(_ key: RowKey) -> FleetRow? { entries[key]?.row }
     func isRunning(_ key: RowKey) -> Bool { entries[key]?.state == .running }
@@ -308,7 +308,7 @@ struct LeaseMachine: Sendable {
 
     // MARK: Results
 
-    /// Results for the database, at most `most`.
+    /// Returns at most `most` results for the database.
     func results(most: Int) -> [FleetResult] {
         undelivered.prefix(most).compactMap { key in
             if case .ended(let result)? = entries[key]?.state { result } else { nil }

@@ -3,11 +3,12 @@ import FerryMetrics
 
 /// The state and counts of a worker, for its metrics. Pure.
 struct WorkerReading: Sendable, Hashable {
-    /// Whether a heartbeat was answered. The list of downloads stays closed until then: opening it resumes files whose leases
-    /// another worker may hold by now.
+    /// Whether a heartbeat was answered. The list of downloads stays closed until then, because opening it would resume files whose
+    /// leases another worker may hold by now.
     var hasJoined = false
     var leases = 0
-    /// The rows of these leases that have no result in the database: waiting, running, or with a result here.
+    /// The rows of these leases that have no result in the database: waiting, running, or ended but not
+    /// yet delivered.
     var waiting = 0
     var running = 0
     var undelivered = 0

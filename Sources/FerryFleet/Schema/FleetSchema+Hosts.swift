@@ -82,7 +82,7 @@ extension FleetSchema {
         END $$
         """
 
-    /// Lets no worker start a file of a host for some time, because its server has sent Retry-After.
+    /// Prevents all workers from starting files of a host for some time, because its server has sent Retry-After.
     private static let hold = """
         CREATE FUNCTION ferry.hold(which text, lasting interval) RETURNS void LANGUAGE sql \(definer) AS $$
             INSERT INTO ferry.pace (host, next) VALUES (which, clock_timestamp() + lasting)
@@ -90,7 +90,7 @@ extension FleetSchema {
         $$
         """
 
-    /// Returns a worker's connections to hosts of which it runs no file.
+    /// Releases a worker's connections to hosts from which it downloads no file.
     private static let release = """
         CREATE FUNCTION ferry.release(me bigint, hosts text[]) RETURNS void LANGUAGE sql \(definer) AS $$
             DELETE FROM ferry.share s WHERE s.worker = me AND s.host = ANY (hosts)

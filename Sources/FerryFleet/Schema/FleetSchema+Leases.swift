@@ -70,7 +70,7 @@ extension FleetSchema {
         """
 
     /// Gives the worker at most one lease: the lease of a dead worker, or else the next range. If there is neither, searches for
-    /// ranges that were lost between their sequence and their lease.
+    /// ranges that were taken from their sequence but never leased.
     private static let claim = """
         CREATE FUNCTION ferry.claim(me bigint) RETURNS SETOF bigint LANGUAGE plpgsql \(definer) AS $$
         DECLARE
@@ -115,9 +115,9 @@ extension FleetSchema {
         END $$
         """
 
-    /// Runs at most once in five seconds for the whole fleet, after all sequences have ended. Ranges that are neither leased nor
-    /// done become leases of a dead worker. Such ranges exist because a crash of the database skips up to 32 values of a sequence,
-    /// and a connection that is lost in ferry.claim skips one.
+    /// Runs at most once every five seconds for the whole fleet, after all sequences are exhausted. Ranges that are neither leased
+    /// nor done become leases of a dead worker. Such ranges exist because a crash of the database skips up to 32 values of a
+    /// sequence, and a connection that is lost in ferry.claim skips one.
     private static let findGaps = """
         CREATE FUNCTION ferry.find_gaps() RETURNS void LANGUAGE plpgsql \(definer) AS $$
         DECLARE

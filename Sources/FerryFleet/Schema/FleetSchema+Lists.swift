@@ -1,5 +1,5 @@
 extension FleetSchema {
-    /// Batches and their rows. A row is written once and never updated; its number, from 1, decides the name of its file.
+    /// Batches and their rows. A row is written once and never updated; its number, from 1, is part of the name of its file.
     static let lists = Migration(
         name: "lists",
         statements: [

@@ -22,7 +22,7 @@ enum FleetSchema {
     /// tables.
     static let definer = "SECURITY DEFINER SET search_path = pg_catalog, pg_temp"
 
-    /// Only the owner may call the functions until they are granted to a role.
+    /// Only the owner may call the functions until EXECUTE is granted to a role.
     private static let roles = Migration(
         name: "roles", statements: ["REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA ferry FROM PUBLIC"])
 

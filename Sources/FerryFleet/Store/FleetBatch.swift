@@ -81,7 +81,7 @@ package struct BatchStatus: Sendable, Hashable, Codable {
     /// Rows that a worker holds and that have not ended.
     var leased: Int64
     var waiting: Int64
-    /// The rows that ended per second in the last ten minutes; `nil` if they are too few.
+    /// The number of rows that ended per second in the last ten minutes; `nil` if too few rows ended.
     var rowsPerSecond: Double?
     /// The time for the remaining rows at that rate.
     var secondsLeft: Double?

@@ -127,7 +127,7 @@ extension FleetStore {
         }
     }
 
-    /// The batches in the order of their addition.
+    /// Returns the status of the batches, in the order in which they were added.
     ///
     /// - Parameter name: Only the batch of this name; `nil` for all.
     package func status(_ name: String?) async throws(DatabaseError) -> [BatchStatus] {

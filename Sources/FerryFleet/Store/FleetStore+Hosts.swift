@@ -2,7 +2,7 @@ import FerryCore
 
 /// Budgets of hosts.
 extension FleetStore {
-    /// Sets the budget of a host, or removes it if both are `nil`.
+    /// Sets the budget of a host, or removes it if both limits are `nil`.
     ///
     /// - Parameters:
     ///   - rate: Starts per second.
@@ -31,7 +31,7 @@ extension FleetStore {
         return BudgetTable(names)
     }
 
-    /// Takes starts and connections of hosts.
+    /// Requests starts and connections of hosts, and returns the grants.
     func reserve(_ worker: Int64, _ wishes: [StartGate.Wish]) async throws(DatabaseError) -> [StartGate.Grant] {
         guard !wishes.isEmpty else { return [] }
         func list(_ texts: [String]) -> String { texts.joined(separator: " ") }
@@ -58,14 +58,14 @@ extension FleetStore {
         return grants
     }
 
-    /// Returns the worker's connections to hosts of which it runs no file.
+    /// Releases the worker's connections to hosts from which it downloads no file.
     func release(_ worker: Int64, _ hosts: [String]) async throws(DatabaseError) {
         _ = try await link.rows(
             "SELECT ferry.release($1, string_to_array($2, ' '))",
             ["\(worker)", hosts.joined(separator: " ")])
     }
 
-    /// Lets no worker start a file of a host for some time.
+    /// Prevents all workers from starting files of a host for some time.
     func hold(_ host: String, for delay: Duration) async throws(DatabaseError) {
         _ = try await link.rows(
             "SELECT ferry.hold($1, make_interval(secs => $2))", [host, "\(min(86_400, delay.components.seconds))"])

@@ -11,8 +11,8 @@ extension FleetStore {
     /// The SQLSTATE of ferry.beat for a worker that ferry.tidy has removed.
     static let noSuchWorker = "P0002"
 
-    /// The heartbeat. Returns the leases that the worker holds for `lasting` from now on, and the database's time in seconds since
-    /// 1970.
+    /// Sends a heartbeat. Returns the leases that the worker holds for `lasting` from now on, and the database's time in seconds
+    /// since 1970.
     func beat(_ worker: Int64, lasting: Duration) async throws(DatabaseError) -> ([FleetLease], Double) {
         let held = try await link.rows(
             """
@@ -41,7 +41,7 @@ extension FleetStore {
         try await !link.rows("SELECT ferry.claim($1)", ["\(worker)"], as: .claim).rows.isEmpty
     }
 
-    /// The rows of a lease without a result. An unusable row has the reason in place of its request.
+    /// Returns the rows of a lease that have no result. For an unusable row, ``FleetRow/problem`` is the reason.
     func rows(of lease: FleetLease, within bounds: WorkerBounds) async throws(DatabaseError) -> [FleetRow] {
         let found = try await link.rows(
             """
@@ -66,7 +66,7 @@ extension FleetStore {
         try await link.rows("SELECT ferry.finish($1, $2)", ["\(worker)", "\(lease)"], as: .finish).one().truth(0)
     }
 
-    /// Ends a worker; other workers can take its leases at once.
+    /// Removes a worker from the fleet. Other workers can take its leases immediately.
     func leave(_ worker: Int64) async throws(DatabaseError) {
         _ = try await link.rows("SELECT ferry.leave($1)", ["\(worker)"])
     }

@@ -13,8 +13,8 @@ import FerryTerminal
 ///     database ─► LeaseMachine ─► StartGate ─► manager ─► events ─► LeaseMachine ─► results ─► database
 ///
 /// Invariants:
-/// - The manager's list holds a row from its start until the database has its result, so a killed worker knows what it
-///   runs and what it has not yet reported.
+/// - The manager's list holds a row from its start until the database has its result, so the next
+///   process of a killed worker knows which files were running and which results were not reported.
 /// - Files start and end without the database; only leases, results and budgets wait for it.
 /// - No transaction is open while anything is downloaded: each call is one statement.
 /// - Nothing runs after the deadline of the leases, which is counted from the moment at which the heartbeat was sent.
@@ -53,7 +53,7 @@ actor FleetWorker {
     private var startedUnder: [RowKey: String] = [:]
     /// Rows that other workers hold now, and that are still to be stopped.
     private var lost: [RowKey] = []
-    /// Hosts whose connections are still to be returned.
+    /// Hosts whose connections are still to be released.
     private var unreleased: Set<String> = []
     private var isPausedByFence = false
     private var isStopping = false
@@ -64,8 +64,8 @@ actor FleetWorker {
     private let beatWanted: AsyncEvent
 
     /// - Parameters:
-    ///   - changed: Notified by the database too.
-    ///   - beatWanted: Likewise.
+    ///   - changed: Also notified when the database sends a notification.
+    ///   - beatWanted: Also notified when the database sends a notification.
     init(
         _ plan: WorkerPlan, store: FleetStore, pulse: FleetStore, manager: DownloadManager, report: WorkerReport,
         changed: AsyncEvent, beatWanted: AsyncEvent
@@ -74,12 +74,12 @@ actor FleetWorker {
         (self.manager, self.report, self.changed, self.beatWanted) = (manager, report, changed, beatWanted)
     }
 
-    /// What the worker has done, for its last line.
+    /// The text of the final message, with the numbers of complete and failed files.
     var summary: Reason { "\(counts.completed) complete, \(counts.failed) failed" }
 
     private var now: Duration { ContinuousClock.now - start }
 
-    /// Works until nothing is left, with `--until-done`, or until a signal.
+    /// Runs until a signal arrives or, with `--until-done`, until no row is left.
     func run(
         key: String, signals: AsyncStream<Int32>, willLeave: @escaping @Sendable (ExitCode) -> Void
     ) async throws -> ExitCode {
@@ -90,7 +90,7 @@ actor FleetWorker {
                 }
             }
             group.addTask {
-                // Before the list is opened, so that no end is missed.
+                // Subscribes before the list is opened, so that the end of no download is missed.
                 let events = self.manager.events
                 try await self.begin(key: key)
                 await withTaskGroup(of: Void.self) { work in
@@ -103,7 +103,7 @@ actor FleetWorker {
                 }
             }
             _ = try await group.next()
-            // The signals' task ends last, or is the first when the worker was told to stop before it had begun.
+            // The task for signals normally ends last. It ends first if the worker was stopped before it had begun.
             while !isEnding { if try await group.next() == nil { break } }
             group.cancelAll()
         }
@@ -131,7 +131,7 @@ actor FleetWorker {
         beatWanted.notify()
     }
 
-    /// Returns when an event has been notified, or after a time.
+    /// Waits until the event is notified, but not longer than the given time.
     private func wait(for event: AsyncEvent, after seen: UInt64, atMost time: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await event.wait(after: seen) }
@@ -160,7 +160,7 @@ actor FleetWorker {
             await startRows()
             let isFull = machine.runningCount >= plan.parallel
             let next = [wake, isFull ? nil : gate.nextStart(machine.waiting)].compactMap(\.self).min()
-            // An idle second, or the time of the next start.
+            // At most one second, or less if the next start is due earlier.
             let pause = min(.seconds(1), max(.milliseconds(5), (next ?? .seconds(3600)) - now))
             await wait(for: changed, after: seen, atMost: pause)
         }
@@ -194,7 +194,7 @@ actor FleetWorker {
             var pause = Self.pauseWhileAway
             _ = await attempt { () async throws(DatabaseError) in pause = try await turn() }
             if isEnding { return }
-            // Events of single files need no statement of their own: results wait for each other a little.
+            // Waits even if events arrive, so that one statement reports the results of several files.
             if pause <= .milliseconds(500) {
                 try? await Task.sleep(for: pause)
             } else {
@@ -254,7 +254,7 @@ extension FleetWorker {
         try await findListed()
     }
 
-    /// One turn of the loop. Returns the pause until the next.
+    /// Runs one iteration of the database loop. Returns the pause until the next one.
     private func turn() async throws(DatabaseError) -> Duration {
         times.measure(at: now)
         if let listed { try await adopt(listed) }
@@ -291,7 +291,7 @@ extension FleetWorker {
             times.tidyAt = now + .seconds(60)
             try await store.tidy()
         }
-        // Without work a notification ends the pause.
+        // While there is no work, a notification ends the pause.
         return machine.isEmpty ? .seconds(1) : .milliseconds(200)
     }
 
@@ -301,7 +301,7 @@ extension FleetWorker {
         let answer: (leases: [FleetLease], seconds: Double)
         do throws(DatabaseError) { answer = try await pulse.beat(worker, lasting: plan.lease) } catch {
             guard error.state == FleetStore.noSuchWorker else { throw error }
-            // It was silent for so long that it was forgotten, and has nothing any more.
+            // After a long silence, the database has deleted this worker, which therefore holds no leases.
             worker = try await pulse.join(key: key, name: plan.name)
             answer = try await pulse.beat(worker, lasting: plan.lease)
         }
@@ -315,7 +315,7 @@ extension FleetWorker {
         let gone = machine.beat(answer.leases, deadline: sent + plan.lease - plan.margin).lost
         for key in gone { free(key) }
         lost += gone
-        // Files of an earlier process are listed before their rows are read.
+        // A lease may be lost before its rows in the list of an earlier process are read.
         for (lease, keys) in listed ?? [:] where !machine.holds(lease) {
             listed?[lease] = nil
             lost += keys
@@ -323,7 +323,7 @@ extension FleetWorker {
         changed.notify()
     }
 
-    /// Returns connections to hosts without running or waiting rows.
+    /// Releases connections to hosts without running or waiting rows.
     private func release() async throws(DatabaseError) {
         guard now >= times.releaseAt else { return }
         times.releaseAt = now + .seconds(5)
@@ -334,8 +334,8 @@ extension FleetWorker {
         unreleased.subtract(hosts)
     }
 
-    /// Takes a lease while too few rows wait, which the next heartbeat confirms, and reads the rows of leases. Returns whether
-    /// there is a lease.
+    /// Takes a lease if too few rows are waiting, and reads the rows of unread leases. The next heartbeat confirms a new lease.
+    /// Returns whether a lease is not confirmed yet.
     private func takeLeases() async throws(DatabaseError) -> Bool {
         let ahead = Double(plan.ahead.components.seconds) * times.rowsPerSecond
         let rows = max(plan.parallel, Int(min(ahead, 1e6)))
@@ -355,7 +355,7 @@ extension FleetWorker {
         return times.claimedAt != nil
     }
 
-    /// Enters rows of a lease, those without a usable request as failed.
+    /// Adds rows of a lease. Rows without a usable request are added as failed.
     private func take(_ rows: [FleetRow], of lease: Int64, ended: [RowKey: FleetResult] = [:]) {
         var ended = ended
         for row in rows where row.problem != nil { ended[row.key] = unusable(row) }
@@ -370,15 +370,15 @@ extension FleetWorker {
             table.budget(of: $0) ?? BudgetTable.standard
         }
         guard !wishes.isEmpty else { return }
-        // The database's clock at its answer is not later than this one now.
+        // The delays are relative to the time of the answer, which is not later than `now`, so no start is too early.
         let grants = try await store.reserve(worker, wishes)
         gate.granted(grants, at: now)
-        // They are wanted again, so a release that has not succeeded is none.
+        // These hosts are in use again, so a pending release of their connections is dropped.
         unreleased.subtract(grants.map(\.host))
         changed.notify()
     }
 
-    /// Appends results, and then removes their files from the list. Returns how many.
+    /// Appends results, and then removes their files from the list. Returns the number of results.
     @discardableResult
     private func deliver() async throws(DatabaseError) -> Int {
         var count = 0
@@ -400,8 +400,8 @@ extension FleetWorker {
     /// The maximum number of attempts at a file that is in use elsewhere.
     private static let mostConflicts = 5
 
-    /// Finds the rows in the list of an earlier process, none of which runs yet. Downloads whose rows belong to another worker now
-    /// are removed from the list; their part files stay.
+    /// Finds the rows that an earlier process has left in the list; none of them is running yet. Downloads whose rows now belong
+    /// to another worker are removed from the list; their part files stay.
     private func findListed() async throws(DownloadError) {
         var found: [Int64: [RowKey]] = [:]
         let held = Set(machine.unread.map(\.number))
@@ -418,8 +418,8 @@ extension FleetWorker {
         listed = found
     }
 
-    /// Adds the rows that were found in the list. Ended ones are reported; the others wait, and resume as starts of their host's
-    /// budget.
+    /// Adds the rows that were found in the list. Results of ended rows are reported. The other rows wait, and count
+    /// as starts of their host's budget when they resume.
     private func adopt(_ listed: [Int64: [RowKey]]) async throws(DatabaseError) {
         for lease in machine.unread {
             var ended: [RowKey: FleetResult] = [:]
@@ -437,7 +437,7 @@ extension FleetWorker {
         changed.notify()
     }
 
-    /// Lets files start.
+    /// Starts the downloads of rows.
     private func submit(_ rows: [FleetRow]) async {
         var requests: [DownloadRequest] = []
         var fresh: [FleetRow] = []
@@ -458,7 +458,7 @@ extension FleetWorker {
         (requests, fresh) = await prepared(requests, fresh)
         guard !requests.isEmpty else { return }
         do { register(try await manager.download(requests), fresh) } catch {
-            // All or none: one by one it shows which.
+            // The requests were refused together, so each is submitted alone to find the invalid ones.
             for (row, request) in zip(fresh, requests) {
                 do { register([try await manager.download(request)], [row]) } catch { fail(row, error) }
             }
@@ -468,13 +468,13 @@ extension FleetWorker {
     private func register(_ new: [Download], _ rows: [FleetRow]) {
         for (download, row) in zip(new, rows) {
             (downloads[row.key], keys[download.id]) = (download, row.key)
-            // Its end may have come before this.
+            // The download may have ended already.
             if download.status.state.isFinal { settle(download) }
         }
     }
 
-    /// Creates the directories of files, and returns the requests whose directories exist. An unusable directory, for example of a
-    /// missing mount, is not the fault of a row, so the other rows wait.
+    /// Creates the directories of files, and returns the requests whose directories exist. An unusable directory, for example
+    /// because of a missing mount, is not the fault of a row, so its rows wait.
     private func prepared(
         _ requests: [DownloadRequest], _ rows: [FleetRow]
     ) async -> ([DownloadRequest], [FleetRow]) {
@@ -505,18 +505,18 @@ extension FleetWorker {
     /// The time between two attempts while the file is in use elsewhere.
     private static let timeToLetGo: Duration = .seconds(15)
 
-    /// The longest time between two attempts, unless a server asks for more.
+    /// The longest time between two attempts, unless a server requests a longer one.
     private static let longestPause: Duration = .seconds(60)
 
     /// The time between two attempts while neither servers nor the database can be reached.
     private static let timeToReconnect: Duration = .seconds(5)
 
-    /// Downloads that wait longer than this in the list return their slots.
+    /// Downloads that wait longer than this in the list give up their slots.
     private static let shortWait: Duration = .seconds(2)
 
     /// Lets a running row wait for another attempt.
     ///
-    /// - Parameter message: Reported once in that time; `nil` for no message.
+    /// - Parameter message: Reported at most once in ``patience``; `nil` for no message.
     private func wait(_ key: RowKey, _ setback: LeaseMachine.Setback, _ delay: Duration, _ message: Reason? = nil) {
         if let message, now >= times.complainAt {
             times.complainAt = now + Self.patience
@@ -534,7 +534,7 @@ extension FleetWorker {
             if let key = keys[event.id], let download = downloads[key] { settle(download) }
             event.acknowledge()
         case .waiting(.server(_, let until?), _):
-            // Its only attempt continues: the server of a redirect has requested a delay.
+            // The only attempt of the download continues after a delay that the server of a redirect has requested.
             let delay = Duration.seconds(max(0, until.timeIntervalSince(event.date)))
             guard delay > Self.shortWait, let key = keys[event.id] else { return }
             guard downloads[key]?.request.maxAttempts == 0 else { return }
@@ -549,7 +549,7 @@ extension FleetWorker {
         guard let key = keys[download.id], let row = machine.row(key) else { return }
         let host = startedUnder[key] ?? ""
         if case .failed(let error) = download.status.state {
-            // A shutdown is no end.
+            // A shutdown does not end the row.
             if error.code == .shutDown { return }
             if let (setback, delay) = setback(of: download, key) {
                 if setback != .postponed, case .transient(let retryAfter?) = error.recovery, !host.isEmpty {
@@ -576,34 +576,34 @@ extension FleetWorker {
     /// Returns why and for how long a row waits after its download has failed; `nil` if the row has ended.
     private func setback(of download: Download, _ key: RowKey) -> (LeaseMachine.Setback, Duration)? {
         guard case .failed(let error) = download.status.state else { return nil }
-        // Not a property of the row: the whole list would fail.
+        // A full disk concerns every row; otherwise the whole list would fail.
         if error.code == .diskFull { return (.postponed, Self.patience) }
         let bytes = download.status.progress.completedBytes
         let failures = machine.failures(of: key, bytes: bytes)
-        // A worker that has lost its lease holds the file until its next heartbeat.
+        // Another worker that has lost the lease may keep the file open until its next heartbeat.
         if error.code == .conflict, download.request.uploadTo == nil {
             return failures < Self.mostConflicts ? (.failed(bytes: bytes), Self.timeToLetGo) : nil
         }
         guard case .transient(let retryAfter) = error.recovery else { return nil }
-        // The network of this machine is at fault, as far as it can tell, and no row or server is.
+        // The network of this machine is probably at fault, not the row or its server.
         if error.code == .network, lacksDatabase { return (.postponed, Self.timeToReconnect) }
         switch error.phrase?.key {
         case .hostGivenUp: return nil
         case .hostIsAbsent: return (.postponed, max(retryAfter ?? .zero, .milliseconds(200)))
         default:
-            // Other downloads have made their attempts.
+            // Downloads with attempts of their own have already made them.
             guard failures <= plan.retries, download.request.maxAttempts == 0 else { return nil }
             let pause = min(.seconds(1 << min(failures - 1, 10)), Self.longestPause)
             return (.failed(bytes: bytes), max(retryAfter ?? .zero, pause))
         }
     }
 
-    /// The attempts of a row whose download has ended; `nil` if nothing was requested.
+    /// Returns the number of attempts at a row whose download has ended; `nil` if nothing was requested.
     private func attempts(of key: RowKey, _ download: Download) -> Int? {
         let attempts = max(1, machine.attempts(of: key))
         guard case .failed(let error) = download.status.state else { return attempts }
         switch error.phrase?.key {
-        // The start that found its server given up requested nothing.
+        // The last start sent no request, because the server had been given up.
         case .hostGivenUp: return attempts > 1 ? attempts - 1 : nil
         case .gaveUp: return error.phrase?.arguments.first.flatMap { Int($0.description) } ?? attempts
         default: return attempts
@@ -619,7 +619,7 @@ extension FleetWorker {
             underlying: error.underlying, recovery: error.recovery)
     }
 
-    /// Returns a running row's share of its host's budget.
+    /// Releases a running row's share of its host's budget.
     private func free(_ key: RowKey) {
         if let host = startedUnder.removeValue(forKey: key) { gate.ended(host) }
     }
@@ -676,7 +676,7 @@ extension FleetWorker {
 
     // MARK: Leaving the list
 
-    /// Removes rows from the list that are reported, or that another worker holds.
+    /// Removes the downloads of rows that are reported, or that another worker holds.
     private func forget(_ rows: [RowKey]) async {
         let gone = rows.compactMap { key -> Download? in
             guard let download = downloads.removeValue(forKey: key) else { return nil }
@@ -729,7 +729,7 @@ extension FleetWorker {
             try? await manager.pauseAll()
         } else if !isFenced, isPausedByFence {
             isPausedByFence = false
-            // Others may have had the starts and connections of their hosts meanwhile.
+            // Meanwhile, other workers may have been granted the starts and connections of these hosts.
             for (key, download) in downloads where download.status.state == .paused { wait(key, .postponed, .zero) }
         }
     }

@@ -16,8 +16,8 @@ struct WorkerBounds: Sendable, Hashable {
     /// Whether rows may be objects of stores, which are requested with the worker's keys.
     var allowsObjects = false
 
-    /// The directory below which files are written without following symbolic links. The database chooses the path, and a link in
-    /// it would lead elsewhere. `nil` if any directory is allowed, and for objects.
+    /// The directory below which files are written without following symbolic links. The database chooses the path, in
+    /// which a link could lead elsewhere. `nil` if any directory is allowed, and for objects.
     var root: String? {
         guard case .directory(let directory) = place, directory != "/" else { return nil }
         return directory

@@ -16,10 +16,10 @@ import FerryTerminal
     import Glibc
 #endif
 
-/// The state directory of a worker, held by one process at a time: the database recognises the worker by the key in it, so that a
-/// restarted process continues with the leases of a killed one.
+/// The state directory of a worker, locked by one process at a time. The database recognises the worker by the key in the
+/// directory, so that a restarted process continues with the leases of a killed one.
 final class WorkerIdentity: Sendable {
-    /// Absolute; the catalogue is in it.
+    /// The absolute path of the directory, which also contains the catalogue.
     let directory: String
     let key: String
     /// Locked while the process lives.
@@ -28,14 +28,14 @@ final class WorkerIdentity: Sendable {
     private static let keyBytes = 16
     private static let file = "worker"
 
-    /// Opens or creates the directory. Blocks: called on a file thread.
+    /// Opens or creates the directory. Blocks the calling thread.
     init(_ directory: String) throws(UsageError) {
         self.directory = OwnProgram.absolute(directory)
         do {
             try FileManager.default.createDirectory(
                 atPath: self.directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch { throw UsageError("--state \(directory): the directory cannot be created") }
-        // The list in it has paths that are written to: another user could choose them.
+        // The list in the directory contains paths to write to, which another user must not be able to choose.
         guard let parent = Self.status(at: self.directory), Self.isOwn(parent, S_IFDIR) else {
             throw UsageError("--state \(directory): the directory is not yours alone")
         }
@@ -70,7 +70,7 @@ final class WorkerIdentity: Sendable {
 
     deinit { close(descriptor) }
 
-    /// The status of a name, of a link itself.
+    /// Returns the status of a file, or of a symbolic link itself.
     private static func status(at path: String) -> stat? {
         var status = stat()
         return lstat(path, &status) == 0 ? status : nil

@@ -3,7 +3,7 @@ import FerryCore
 
 /// The plan of `ferry work`, from its arguments.
 struct WorkerPlan: Sendable {
-    /// How the files are downloaded; its list is in the worker's state directory.
+    /// The configuration of the download manager, whose list is in the worker's state directory.
     var configuration: DownloadManager.Configuration
     /// The directory of files to upload.
     var staging: String

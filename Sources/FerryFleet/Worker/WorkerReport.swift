@@ -35,14 +35,14 @@ struct WorkerTimes: Sendable {
     var complainAt: Duration = .zero
     /// Whether the last statement failed because the database was unreachable.
     var isAway = false
-    /// Ended rows per second, as a mean over the last minute.
+    /// The moving average of the number of rows that end per second.
     private(set) var rowsPerSecond = 0.0
     private var ended = 0
     private var since: Duration = .zero
 
     mutating func countEnd() { ended += 1 }
 
-    /// Adds the rows that have ended since the last call to the mean.
+    /// Adds the rows that have ended since the last call to the moving average.
     mutating func measure(at now: Duration) {
         let seconds = Double((now - since).components.seconds)
         guard seconds >= 2 else { return }

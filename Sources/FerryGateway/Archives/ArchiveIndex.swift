@@ -51,7 +51,7 @@ package enum ArchiveIndex {
         private var digest: [UInt8]?
         private var directory: [UInt8]?
         private var sources: [Entry] = []
-        /// The field whose continuation lines list files.
+        /// Whether the continuation lines of the current field list files.
         private var isInList = false
 
         private static let mostLine = 16 << 10
@@ -146,7 +146,7 @@ package enum ArchiveIndex {
             word.count == 64 ? HexText.bytes(word) : nil
         }
 
-        /// Whether a field's name equals `word`, which is lowercase, ignoring case.
+        /// Whether a field's name equals `word`, ignoring case. `word` is lowercase.
         private static func `is`(_ name: ArraySlice<UInt8>, _ word: String) -> Bool {
             name.lazy.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }.elementsEqual(word.utf8)
         }

@@ -9,8 +9,8 @@ package enum ExpansionError: Error, Sendable, Hashable {
 
 /// The content, piece by piece, of a file that is compressed with gzip (RFC 1952) or xz, or not compressed. Pure.
 ///
-/// The size of the content is limited. Only the window of the format and one piece are held in memory. The integrity checks of
-/// the formats are not verified, because the reader has already verified the digest of the whole file.
+/// The size of the content is limited. Of the content, only the window of the format and one piece are in memory. The integrity
+/// checks of the formats are not verified, because the reader has already verified the digest of the whole file.
 package struct ExpandedFile {
     // One of these is set until the content ends. It is mutated in place, so that its arrays are not copied.
     private var plain: [UInt8]?

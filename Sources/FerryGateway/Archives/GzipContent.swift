@@ -116,7 +116,7 @@ struct GzipContent {
         guard position <= file.count else { throw .damaged }
     }
 
-    /// The checksum and size follow the last block, and possibly another member.
+    /// Skips the checksum and size after the last block, and begins the next member if there is one.
     private mutating func endMember() throws(ExpansionError) {
         try alignToByte()
         guard file.count - position >= 8 else { throw .damaged }
@@ -203,13 +203,13 @@ struct HuffmanCode {
     /// `symbol << 4 | length` for each bit string; 0 for a bit string without a symbol.
     private let table: [UInt16]
 
-    /// Throws for lengths that no code can have. A code may have bit strings without a symbol.
+    /// Throws if no code can have these lengths. A code may have bit strings without a symbol.
     init(_ lengths: ArraySlice<UInt8>) throws(ExpansionError) {
         guard let table = Self.table(lengths) else { throw .damaged }
         self.table = table
     }
 
-    /// Creates the code of lengths that are known to be valid.
+    /// Creates a code from lengths that are known to be valid.
     init(complete lengths: [UInt8]) {
         guard let table = Self.table(lengths[...]) else { preconditionFailure("no code has these lengths") }
         self.table = table
@@ -243,7 +243,7 @@ struct HuffmanCode {
         return table
     }
 
-    /// Returns the symbol whose code is in the lowest bits, with the number of its bits.
+    /// Returns the symbol whose code is in the lowest bits, and the length of that code; `nil` if no symbol has such a code.
     func symbol(_ bits: Int) -> (symbol: Int, length: Int)? {
         let entry = Int(table[bits & (table.count - 1)])
         return entry == 0 ? nil : (entry >> 4, entry & 15)

@@ -8,11 +8,11 @@ struct XZContent {
     private let file: [UInt8]
     private var position = 12
     private var place = Place.betweenBlocks
-    /// The number of bytes of the check after each block.
+    /// The size of the integrity check after each block, in bytes.
     private let checkBytes: Int
     private var window = ExpansionWindow(size: 0)
     private var decoder = LZMADecoder()
-    /// Whether the next chunk must reset the dictionary, and set the properties.
+    /// Whether the next chunk must reset the dictionary. ``needsProperties``: whether it must set the properties.
     private var needsDictionary = true
     private var needsProperties = true
 
@@ -162,7 +162,7 @@ struct LZMADecoder {
         static let lengths = alignment + 16
         static let repeatLengths = lengths + lengthCount
         static let literals = repeatLengths + lengthCount
-        /// Two choices, 16 tables of 8 for low and middle lengths each, 256 for high ones.
+        /// The size of a table of lengths: 2 choices, 16 tables of 8 each for low and for middle lengths, and 256 for high ones.
         static let lengthCount = 2 + 16 << 3 + 16 << 3 + 256
     }
 

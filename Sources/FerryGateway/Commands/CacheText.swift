@@ -2,7 +2,7 @@ import FerryAPI
 import FerryCore
 import FerryTerminal
 
-/// The lines of `ferry gateway`.
+/// The output lines of `ferry gateway`.
 enum CacheText {
     static func lines(_ usage: GatewayUsage) -> [String] {
         let (bytes, limit) = (ByteText.size(usage.bytes), ByteText.size(usage.limitBytes))

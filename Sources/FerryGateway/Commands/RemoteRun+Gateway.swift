@@ -8,7 +8,7 @@ import FerryTerminal
 extension RemoteRun {
     enum GatewayAction: String, Sendable, Hashable, CaseIterable { case usage, list, purge, verify }
 
-    /// The files that an action is about.
+    /// The files to which an action applies.
     struct GatewayChoice: Sendable, Hashable {
         var names: [String]
         var olderThan: Duration?

@@ -41,7 +41,7 @@ public struct AccessPolicy: Sendable, Hashable {
         }
     }
 
-    /// What the path of a request identifies.
+    /// The resource that the path of a request identifies.
     package enum Resource: Sendable, Hashable {
         /// The web page and its assets, which are public and contain no data.
         case page
@@ -95,7 +95,7 @@ public struct AccessPolicy: Sendable, Hashable {
         for origin in origin.origins where !origins.contains(origin.lowercased()) {
             return Problem(.forbidden, "Cross-origin requests are refused.")
         }
-        // Links from other sites may open the front page, which is public. The sign-in file is such a link.
+        // Links from other sites may open the front page, which is public. The sign-in file contains such a link.
         let isLink =
             resource == .page && origin.method == .get && origin.isNavigation && Self.isFrontPage(origin.target)
         for site in origin.sites where site != "same-origin" && site != "none" && !isLink {
@@ -113,7 +113,7 @@ public struct AccessPolicy: Sendable, Hashable {
 
     private var names: [String] { ["127.0.0.1", "localhost", "[::1]"] }
 
-    /// The accepted values of `Host`: the names of loopback with the port.
+    /// The accepted values of `Host`: the loopback names and addresses with the port.
     public var hosts: [String] {
         names.map { "\($0):\(port)" } + (port == 80 ? names : [])
     }

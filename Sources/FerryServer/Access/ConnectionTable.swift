@@ -9,7 +9,7 @@ public enum ConnectionEviction: Sendable, Hashable {
     case withdrawn
 }
 
-/// The open TCP connections and the token that each has presented.  The number of unauthenticated connections is limited: a new
+/// The open TCP connections and the token that each has presented. The number of unauthenticated connections is limited: a new
 /// connection evicts the oldest one, so that idle connections cannot block the page. When a token is withdrawn, its connections are
 /// closed, including event streams.
 final class ConnectionTable: Sendable {

@@ -18,7 +18,7 @@ final class ContentLinks: Sendable {
     }
     private let links = Mutex<[Link]>([])
 
-    /// What a valid link grants. `token` is the identifier of the token that created the link; `nil` over the Unix socket.
+    /// The permission that a valid link grants. `token` identifies the token that created the link; `nil` over the Unix socket.
     struct Grant: Sendable, Hashable { let token: String? }
 
     init() {}

@@ -17,15 +17,16 @@ package import FerryCore
 
 /// The file system locations that a client may choose for a download.
 ///
-/// A client of the Unix socket has the rights of its user. A client over TCP, such as the web page, may only name
-/// paths below the allowed directories: no `..`, no absolute name, no symbolic link and no hidden file.
+/// A client of the Unix socket has the rights of its user. A client over TCP, such as the web page, may only
+/// choose paths below the allowed directories, without `..`, hidden components or symbolic links, and plain file names.
 package struct DestinationPolicy: Sendable {
     /// Absolute paths. The first is the base of relative names.
     package var allowed: [String]
 
     package init(allowed: [String]) { self.allowed = allowed }
 
-    /// `PATH_MAX`, because no system opens longer paths. It bounds the work of checking each component.
+    /// The maximum length of a path in bytes: `PATH_MAX`, because no system opens longer paths. It limits the number of components
+    /// to check.
     static let mostBytes = 4096
 
     /// Returns the destination of a request, and the allowed directory in which it must be opened; `nil` for no such limit.

@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-    /// Looks up the user of a loopback connection. Darwin reports it only to root, so only the token decides.
+    /// Looks up the user of a loopback connection. Darwin reports it only to root, so only the token is checked.
     package final class LoopbackPeers: Sendable {
         package init(usesDiagnosis: Bool = true) {}
 

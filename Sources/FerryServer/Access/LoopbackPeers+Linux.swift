@@ -46,8 +46,8 @@
             return SocketTable.peer(of: connection)
         }
 
-        /// Returns `nil` if such a socket cannot be opened, or if a test query for a connection from port 0 does not report that
-        /// none exists.
+        /// Opens a socket for sock_diag(7), and tests it with a query for a connection from port 0, which cannot exist. Returns
+        /// `nil` if the socket cannot be opened, or if the kernel responds incorrectly.
         private static func diagnosis() -> Source? {
             let protocolNumber: Int32 = 4  // NETLINK_SOCK_DIAG
             let descriptor = socket(AF_NETLINK, ferry_SOCK_RAW | ferry_SOCK_CLOEXEC, protocolNumber)

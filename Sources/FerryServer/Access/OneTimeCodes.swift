@@ -2,8 +2,8 @@ import Synchronization
 
 /// One-time sign-in codes for the page: created over the Unix socket, exchanged over TCP for a token.
 ///
-/// A code has 128 random bits and expires after a minute by default. It cannot be guessed at any request rate. So wrong codes need
-/// no rate limit, which would block the right code too.
+/// A code has 128 random bits and expires after a minute by default. Such a code cannot be guessed at any request rate, so wrong
+/// codes need no rate limit, which would block the right code too.
 package final class OneTimeCodes: Sendable {
     /// The default lifetime of a code.
     package static let standardLifetime: Duration = .seconds(60)

@@ -12,7 +12,7 @@ public enum Claimant: Sendable, Hashable {
 /// quarter to the daemon's own user.
 struct Portions: Sendable {
     private let most: Int
-    /// The maximum amount for one other user, and, below, for all other users together.
+    /// The maximum amount for one other user. ``mostOfOthers`` is the maximum for all other users together.
     private let mostOfOther: Int
     private let mostOfOthers: Int
     private(set) var held = 0

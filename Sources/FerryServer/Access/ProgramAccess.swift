@@ -4,8 +4,8 @@ import HTTPTypes
 
 /// The conditions that a request to a port for programs, such as that of the metrics, must meet before it is processed.
 ///
-/// The clients are programs, which send no `Origin`. So every page in a browser is refused, and so is every host name outside
-/// loopback, which a page could have pointed here (DNS rebinding). Pure.
+/// The clients are programs, which send no `Origin`. Every page in a browser is therefore refused, and so is every host name
+/// outside loopback, which could point to this machine because of DNS rebinding. Pure.
 public struct ProgramAccess: Sendable, Hashable {
     /// The TCP port at which the request arrived.
     public var port: Int

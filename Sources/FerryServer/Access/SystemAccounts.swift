@@ -45,7 +45,7 @@ package struct SystemAccounts: UserAccounts {
     }
 }
 
-/// Texts of the system, such as the files of proc(5). Blocks.
+/// Text files of the system, such as those of proc(5). Blocks.
 enum SystemText {
     /// Returns the text of a file; `nil` if the file cannot be read, is larger than 16 MiB, or is not UTF-8.
     static func read(_ path: String) -> String? {

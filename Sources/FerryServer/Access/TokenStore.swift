@@ -80,7 +80,7 @@ package final class TokenStore: Sendable {
     }
 
     /// Returns the identifier of the token in a single `Authorization: Bearer TOKEN` field (RFC 6750 §2.1); `nil`
-    /// otherwise. Compares all tokens, so that the timing reveals nothing.
+    /// if there is no valid token. Compares all tokens, so that the timing reveals nothing.
     package func identify(_ fields: [String], at now: Date) async -> String? {
         guard let token = Self.token(in: fields) else { return nil }
         let digest = Self.digest(token)
@@ -108,7 +108,7 @@ package final class TokenStore: Sendable {
         return parts.count == 2 && parts[0].lowercased() == "bearer" ? parts[1] : nil
     }
 
-    /// Whether the token with this identifier is valid.
+    /// Whether the list contains a token with this identifier.
     package func contains(_ id: String) -> Bool { entries.withLock { $0.contains { $0.id == id } } }
 
     /// Returns the valid tokens, the most recently used first. `own` identifies the token of the request.

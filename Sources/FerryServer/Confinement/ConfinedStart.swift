@@ -88,7 +88,7 @@ package struct ConfinedStart: Sendable {
         let settings = try source.settings(with: members)
         let doors = try source.doorSettings(with: members)
         let unfinished = UnfinishedDirectories.read(state: place.catalogue)
-        // Without a readable list, any directory that a session ever used may hold unfinished downloads.
+        // Without a readable list, any directory that a session ever used may contain unfinished downloads.
         let sessions = SessionStore(place.sessions).directories(everUsed: unfinished == nil)
         return ConfinementPlan(
             place, settings, doors: doors.directories, sessions: sessions, unfinished: unfinished ?? [])
@@ -129,7 +129,7 @@ package struct ConfinedStart: Sendable {
 
     /// Applies the handover that the first half left in `descriptor` to the daemon's options.
     ///
-    /// Throws `invalidRequest` if the descriptor holds no handover or the process is not confined.
+    /// Throws `invalidRequest` if the file contains no handover or the process is not confined.
     package static func takeOver(
         from descriptor: Int32, into options: inout Daemon.Options, logger: Logger
     ) throws(DownloadError) {

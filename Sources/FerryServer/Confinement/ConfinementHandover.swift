@@ -49,7 +49,7 @@ struct ConfinementHandover: Sendable, Hashable, Codable {
         return descriptor
     }
 
-    /// Reads a handover from the start of the file and closes the descriptor; `nil` if the file holds none.
+    /// Reads a handover from the start of the file and closes the descriptor; `nil` if the file contains none.
     static func read(_ descriptor: Int32) -> ConfinementHandover? {
         guard descriptor > 2, fcntl(descriptor, F_GETFD) >= 0 else { return nil }
         defer { close(descriptor) }

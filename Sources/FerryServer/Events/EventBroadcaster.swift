@@ -118,8 +118,8 @@ package final class EventBroadcaster: Sendable {
         }
     }
 
-    /// The sessions that clients observe, with `nil` for all sessions, and the number of clients that have ever connected, because
-    /// a new client needs the progress of every download.
+    /// The sessions that clients observe, with `nil` for all sessions, and the number of clients that have ever connected. When
+    /// that number increases, a new client needs the progress of every download.
     var following: (sessions: Set<String?>, entrances: Int) {
         state.withLock { (Set($0.clients.values.map(\.session)), $0.entrances) }
     }
@@ -202,7 +202,7 @@ package final class EventBroadcaster: Sendable {
 }
 
 extension Duration {
-    /// Monotonic time since the process first used it.
+    /// The monotonic time since the first use of this property in the process.
     static var sinceStart: Duration { ContinuousClock.now - origin }
     private static let origin = ContinuousClock.now
 }

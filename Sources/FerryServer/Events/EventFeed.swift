@@ -25,7 +25,7 @@ struct EventFeed: Sendable {
 
     /// Writes events until the client disconnects or the daemon shuts down.
     ///
-    /// Concurrent, as `ResponseBodyWriter` is.
+    /// `@concurrent`, like the methods of `ResponseBodyWriter`.
     @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
         let client = broadcaster.enter(session: session, isAttached: isOwn)
         defer { broadcaster.leave(client) }

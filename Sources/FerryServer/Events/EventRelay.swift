@@ -4,11 +4,11 @@ import FerryCore
 import Logging
 import ServiceLifecycle
 
-/// Forwards the manager's updates to the broadcaster, in order, and network changes and progress.
+/// Forwards the manager's updates, in order, as well as network changes and progress, to the broadcaster.
 ///
 /// Updates that have accumulated are forwarded together: the current state of the downloads, then the events, then the removals. So
 /// a client receives the state that an event led to before the event itself. Rows are read from the catalogue only for downloads
-/// that are not in memory, which are waiting downloads, or many that change at once.
+/// that are not in memory, such as waiting downloads, or when many downloads change at once.
 struct EventRelay: Sendable {
     let manager: DownloadManager
     let broadcaster: EventBroadcaster
@@ -79,7 +79,7 @@ struct EventRelay: Sendable {
             }
         }
         for event in some.events where (event.number ?? .max) > lastEarlier {
-            // An event of a download without a known session, which is no longer listed, has no client.
+            // An event whose session is unknown belongs to a download that is no longer listed, so no client receives it.
             guard let session = await session(of: event) else { continue }
             await heard(event, session, false)
             // Otherwise a snapshot follows, with all unacknowledged final events.

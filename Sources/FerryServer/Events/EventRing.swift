@@ -2,7 +2,7 @@ import FerryAPI
 
 /// The newest events of the stream in their wire format, for clients that reconnect.
 ///
-/// Numbers increase by one and are never reused. A client that asks for an event older than the ring must start again with a
+/// Numbers increase by one and are never reused. A client that requests an event older than the ring must start again with a
 /// snapshot. Pure: time is an argument.
 struct EventRing: Sendable {
     struct Entry: Sendable {
@@ -37,7 +37,7 @@ struct EventRing: Sendable {
 
     var count: Int { entries.count - first }
     var heldBytes: Int { held }
-    /// The bytes that are in memory; tests compare them with ``heldBytes``.
+    /// The number of bytes in memory; tests compare it with ``heldBytes``.
     var storedBytes: Int { entries.reduce(0) { $0 + $1.bytes.count } }
 
     /// Adds an event; `make` returns its bytes for its number.

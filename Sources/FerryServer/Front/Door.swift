@@ -79,7 +79,7 @@ public struct DoorKind: Sendable {
     let make: @Sendable (DoorHost) throws(DownloadError) -> (any Door)?
 
     /// - Parameters:
-    ///   - settings: The door's settings, including those that enable it; `DoorHost` has their values.
+    ///   - settings: The door's settings, including those that enable it; ``DoorHost/settings`` contains their values.
     ///   - session: The session of the door's own downloads, which have their own slots and no app that handles their events. `nil`
     ///     if the door serves the session `default`.
     ///   - metrics: The metrics of the door. A daemon without the door reports them without values.
@@ -106,8 +106,8 @@ public struct PeerRule: Sendable {
     let table: ConnectionTable?
     /// Returns the reason that another user's connection receives; `nil` if it receives none.
     let refusal: LoopbackPeerCheck.Refusal?
-    /// The path that is put before absolute-form targets with `http:`, as a proxy receives them; `nil` if there is no such
-    /// resource.
+    /// The path to prepend to absolute-form `http:` targets, which clients send to a proxy; `nil` if the listener is not a
+    /// proxy.
     let proxyPath: String?
 
     init(
@@ -125,8 +125,8 @@ public struct PeerRule: Sendable {
     ///
     /// - Parameters:
     ///   - host: The daemon.
-    ///   - proxyPath: The path that is put before the target of a request for an `http:` URL, as a proxy receives it; `nil` if the
-    ///     door is not a proxy.
+    ///   - proxyPath: The path to prepend to absolute-form `http:` targets, which clients send to a proxy; `nil` if the door is not
+    ///     a proxy.
     ///   - refusal: Returns the problem that the connection of another user receives.
     public init(
         admitting users: AdmittedUsers, of host: DoorHost, proxyPath: String? = nil,

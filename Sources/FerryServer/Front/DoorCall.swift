@@ -24,13 +24,13 @@ public struct DoorCall: Sendable {
 
     init(_ request: APIRequest, _ budget: BodyBudget) { (self.request, self.budget) = (request, budget) }
 
-    /// The route, which is one of the kind's.
+    /// The route, which is one of the routes of the door's kind.
     public var route: Route { request.route }
 
     /// Decodes the body. Throws a problem that names the first defect.
     public func body<Body: Decodable>(_ type: Body.Type) async throws -> Body { try await request.body(type, budget) }
 
-    /// Decodes the body; `nil` for an empty body. Throws as ``body(_:)``.
+    /// Decodes the body; `nil` for an empty body. Throws like ``body(_:)``.
     public func bodyIfPresent<Body: Decodable>(_ type: Body.Type) async throws -> Body? {
         try await request.bodyIfPresent(type, budget)
     }

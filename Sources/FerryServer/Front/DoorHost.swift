@@ -12,7 +12,7 @@ public import NIOCore
     public import Foundation
 #endif
 
-/// The interface of a daemon for its doors: the downloads of the session `default`, by the rules for clients over TCP.
+/// The interface of a daemon for its doors: the downloads of the session `default`, under the rules for clients over TCP.
 public struct DoorHost: Sendable {
     let api: API
     let options: Daemon.Options
@@ -46,13 +46,13 @@ public struct DoorHost: Sendable {
 
     // MARK: Connections
 
-    /// Whether the system reports the users of loopback connections; if not, only a token decides.
+    /// Whether the system reports the users of loopback connections; if not, only a token restricts access.
     public var knowsPeers: Bool { options.peers.tells }
 
     /// The delay before a response to a wrong token, which limits how many tokens can be tried.
     public var wrongTokenDelay: Duration { options.limits.wrongToken }
 
-    /// Records that a connection has presented a token, under the name of the token, so that it is not evicted.
+    /// Records the name of the token that a connection has presented, so that the connection is not evicted.
     ///
     /// - Parameter rule: The rule that has admitted the connection.
     public func identify(_ channel: any Channel, as name: String, admittedBy rule: PeerRule = .own) {
@@ -86,21 +86,21 @@ public struct DoorHost: Sendable {
         return try await Self.body(of: request, most: most, &share)
     }
 
-    /// Reads the body of a request, whose bytes count against a share of a budget of the door. Throws as ``body(of:most:)``.
+    /// Reads the body of a request, whose bytes count against a share of a budget of the door. Throws like ``body(of:most:)``.
     public static func body(
         of request: Request, most: Int, _ share: inout BodyBudget.Share
     ) async throws(Problem) -> Data {
         try await APIRequest.bytes(of: request, most: most, &share)
     }
 
-    /// Returns the problem that answers a request whose handling has failed. Logs the error if the client did not cause it.
+    /// Returns the problem with which to respond to a request that has failed. Logs the error if the client did not cause it.
     ///
     /// - Parameter path: The path of the request as it may appear in the log.
     public func problem(_ error: any Error, at path: Substring) -> Problem { Front.problem(error, at: path, logger) }
 
-    /// Returns the response with a problem.
+    /// Returns a response that contains a problem.
     ///
-    /// - Parameter reason: The reason in the status line, for clients that do not show the content; `nil` for the status's own.
+    /// - Parameter reason: The reason in the status line, for clients that do not show the content; `nil` for the default.
     public static func response(to problem: Problem, reason: String? = nil) -> Response {
         var response = Answer.problem(problem, at: nil)
         response.headers[RequestLimiter.reasonField] = reason
@@ -130,7 +130,7 @@ public struct DoorHost: Sendable {
             of: .directory(directory), isLocal: false, default: self.directory)
     }
 
-    /// The speed of the session's downloads.
+    /// The speed of the session's downloads, in bytes per second.
     public var bytesPerSecond: Int64 { api.speed(of: Self.session) }
 
     // MARK: The daemon

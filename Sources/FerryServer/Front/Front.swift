@@ -15,8 +15,8 @@ import ServiceLifecycle
 
 /// The HTTP front of a program: makes the listeners of all doors, and the handlers for the listeners of the page.
 ///
-/// It holds the rules for every request: which users may connect, the number of connections, the limits of heads and times, and the
-/// fields of every response.
+/// It enforces the rules for every request: which users may connect, the number of connections, the limits of heads and times,
+/// and the fields of every response.
 public struct Front: Sendable {
     /// The limits of HTTP/1.1 connections.
     let http: HTTPListener
@@ -103,7 +103,7 @@ public struct Front: Sendable {
         response.headers[.date] = HTTPDate.format(Date())
     }
 
-    /// Returns the problem that answers a request whose handling has failed. Logs the error if the client did not cause it.
+    /// Returns the problem with which to respond to a request that has failed. Logs the error if the client did not cause it.
     static func problem(_ error: any Error, at path: Substring, _ logger: Logger) -> Problem {
         switch error {
         case let problem as Problem: return problem

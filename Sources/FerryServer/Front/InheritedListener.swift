@@ -5,8 +5,8 @@ import NIOPosix
 import ServiceLifecycle
 import Synchronization
 
-/// Accepts connections at a listening socket that another process has created. The socket's file, if it has one, stays at the end,
-/// because it belongs to that process.
+/// Accepts connections at a listening socket that another process has created. The socket's file, if it has one, is not
+/// removed at the end, because it belongs to that process.
 struct InheritedListener: Service {
     let channel: HTTP1Channel
     let descriptor: Int32

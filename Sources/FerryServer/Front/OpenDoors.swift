@@ -54,7 +54,7 @@ struct OpenDoors: Sendable {
     }
 }
 
-/// The place of a daemon's doors, which are opened with the API that responds for them.
+/// Contains the open doors of a daemon. They are set after the API has been created, because each door uses the API.
 final class DoorPlace: Sendable {
     private let doors = Mutex<OpenDoors?>(nil)
 

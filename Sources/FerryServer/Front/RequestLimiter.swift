@@ -228,14 +228,14 @@ package struct RequestLimits: Sendable, Hashable {
     /// The time from the connection's start, or from the end of a response, to the end of the next request head, on a TCP
     /// connection without a token. Received bytes do not extend it.
     package var unknownHead: TimeAmount = .seconds(15)
-    /// As ``unknownHead``, on a TCP connection with a token or on the Unix socket.
+    /// Like ``unknownHead``, but on a TCP connection with a token or on the Unix socket.
     package var knownHead: TimeAmount = .seconds(75)
     /// The time from the end of a request head to the end of its body.
     package var body: TimeAmount = .seconds(30)
     /// The time that a client has to read a response that was sent before the end of the request's body, or that is being sent when
     /// the daemon ends.
     package var linger: TimeAmount = .seconds(2)
-    /// The time before the response to a wrong token of a door, or for the metrics.
+    /// The delay before the response to a wrong token for a door or for the metrics.
     package var wrongToken: Duration = .seconds(1)
     /// The maximum number of TCP connections without a token; a new one evicts the oldest.
     package var mostUnknown = 32

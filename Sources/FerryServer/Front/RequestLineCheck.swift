@@ -2,16 +2,16 @@ import FerryCore
 import NIOCore
 import NIOHTTP1
 
-/// Replaces a request target that is not a path with `*`, which matches no resource. The layers above would drop the host of an
-/// absolute-form target (`GET http://evil/api/v1`) before the access policy sees it.
+/// Replaces a request target that is not a path with `*`, which matches no resource. Otherwise, the layers above would drop the
+/// host of an absolute-form target (`GET http://evil/api/v1`) before the access policy sees it.
 ///
 /// Also closes the connection after a response to an HTTP/1.0 client, which waits for the close.
 final class RequestLineCheck: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
 
-    /// The path that is put before absolute-form targets with `http:`, as a proxy receives them; `nil` if there is no such
-    /// resource.
+    /// The path to prepend to absolute-form `http:` targets, which clients send to a proxy; `nil` if the listener is not a
+    /// proxy.
     private let proxyPath: String?
 
     init(proxyPath: String? = nil) { self.proxyPath = proxyPath }

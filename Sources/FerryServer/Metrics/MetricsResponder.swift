@@ -82,7 +82,7 @@ final class MetricsResponder: Door {
 }
 
 extension DoorSetting {
-    /// The loopback port of the metrics, 0 for any that is free; `nil` for the Unix socket alone.
+    /// The loopback port of the metrics; 0 for any free port, `nil` if they are served only over the Unix socket.
     package static let metricsPort = port("metricsPort")
 }
 

@@ -10,7 +10,7 @@ enum ContentCoding {
     static let leastBytes = 1400
 
     /// Returns whether a request with these values of Accept-Encoding accepts gzip. Without the field, a server may send any
-    /// coding. But programs that cannot read gzip omit the field, so a missing field counts as no.
+    /// coding. But programs that cannot read gzip omit the field, so a missing field counts as a refusal.
     static func acceptsGzip(_ values: [String]) -> Bool {
         var other = false
         for value in values {

@@ -77,7 +77,7 @@ struct PageAssets: Sendable {
 
     private static func tag(of bytes: [UInt8]) -> String { "\"\(String(hash(of: bytes), radix: 16))-\(bytes.count)\"" }
 
-    /// Returns FNV-1a of the bytes: it distinguishes versions and is not cryptographic.
+    /// Returns the FNV-1a hash of the bytes, which distinguishes versions but is not cryptographic.
     static func hash(of bytes: [UInt8]) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

@@ -6,7 +6,7 @@ import FerryCore
 /// Each module becomes a function that is called once, after the functions of its imports:
 /// `modules["a.js"] = (() => { …; return { …its exports }; })();`. The modules use only the syntax that is parsed here: an import
 /// is one line, `import { a, b as c } from './x.js';` or `import * as a from './x.js';`, a declaration is exported where it is
-/// declared, and no string continues on the next line. Comment lines and indentation are dropped, which are a sixth of the bytes.
+/// declared, and no string continues on the next line. Comment lines and indentation, a sixth of the bytes, are dropped.
 ///
 /// The first script is `page.js`. A string `'./later.js'` outside an import declaration is the address of the second script, for
 /// `import(…)`. The second script contains that module and those of its imports that the first script lacks. It has the exports of

@@ -67,7 +67,7 @@ extension API {
         let content = download.content
         let description = try await Self.description(of: content)
         var headers = Self.fields(of: description, named: download.status.name)
-        // A browser cannot send this field to the socket.
+        // No browser requests handles over the Unix socket, so the original media type is safe.
         if call.isLocal, call.wantsHandles, let name = HTTPField.Name(FerryAPI.bootHeader) {
             headers[name] = broadcaster.boot
             headers[.contentType] = description.mediaType
@@ -102,7 +102,7 @@ extension API {
             status: status, headers: headers,
             body: ResponseBody { writer in
                 defer { withExtendedLifetime(seat) {} }
-                // A client that has gone ends the reader, also while the reader waits.
+                // If the client disconnects, the reader ends, even while it is waiting.
                 // allow(single-place): only the end of the body is read.
                 try await call.http.body.consumeWithCancellationOnInboundClose { _ in
                     for try await piece in bytes { try await writer.write(ByteBuffer(bytes: piece)) }

@@ -39,7 +39,7 @@ extension API {
         if let directory = change.directory {
             try confinement?.check(directory)
             let current = isOfSession ? self.directory(of: call.session) : settings.current.directory
-            // A path that is not absolute is refused as a setting. The current directory may have become read-only since.
+            // The settings refuse a relative path. The current directory is not checked, because it may have become read-only.
             if directory.utf8.hasPrefix("/"), !directory.hasSameBytes(as: current) {
                 try await ConfinedDirectory.checkWritable(directory)
             }

@@ -4,8 +4,8 @@ package import FerryCore
 import HTTPTypes
 
 extension DownloadManager {
-    /// Returns the current state of these downloads, in this order and in the form of the API's lists and events, with the position
-    /// of the log that it includes. Downloads that are not listed are omitted.
+    /// Returns the current state of these downloads, in this order and in the form of the API's lists and events, with the log
+    /// position that the state reflects. Downloads that are not listed are omitted.
     ///
     /// - Parameter hasHandle: Whether the properties of a library handle are included.
     package func listed(

@@ -55,7 +55,7 @@ final class ListedTexts: Sendable {
             }
         }
         return zip(listed, texts).map { item, text in
-            // The object has other members, so the comma is right.
+            // The object has other members, so a comma must follow.
             item.asOf.map { Data(#"{"asOf":\#($0),"#.utf8) + text.dropFirst() } ?? text
         }
     }

@@ -31,7 +31,7 @@ package final class AddressCache: Sendable {
     /// Sets the number of listeners to wait for.
     func expect(_ count: Int) { state.withLock { $0.missing = count } }
 
-    /// Records what a listener has bound.
+    /// Records the addresses to which a listener is bound.
     ///
     /// - Parameter door: The name of a door and its port.
     func bound(

@@ -90,7 +90,7 @@ package final class Daemon: Sendable {
         /// All doors that the daemon has.
         package var kinds: [DoorKind] { doors + [.metrics] }
 
-        /// The sources of the settings of the daemon and its doors. Throws as their reading does.
+        /// The sources of the settings of the daemon and its doors. Throws like the initializer of ``SettingsSource``.
         func settings(at place: DaemonPaths) throws(DownloadError) -> SettingsSource {
             try SettingsSource(
                 file: place.settings, environment: environment, flags: flags,

@@ -8,7 +8,7 @@ package import FerryCore
     import Glibc
 #endif
 
-/// The lock of a state directory, which limits it to one daemon. Taken before a socket is bound; the system releases
+/// The lock of a state directory, which only one daemon can hold. Taken before a socket is bound; the system releases
 /// it when the process ends.
 ///
 /// The file's first line is the process identifier. Its second line is the socket, by which clients find a daemon that was started

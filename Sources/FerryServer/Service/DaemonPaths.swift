@@ -31,7 +31,7 @@ package struct DaemonPaths: Sendable, Hashable {
     package var tokens: String { state + "/tokens.json" }
     /// The directory of the HTML files that open the page in a browser, beside the socket.
     package var signIn: String { Paths.parent(of: socket) + "/sign-in" }
-    /// The file of the sets with their states.
+    /// The file that contains the sets and their states.
     package var sets: String { state + "/sets.json" }
     package var sessions: String { state + "/sessions.json" }
     /// The identifier of the daemon's list, in the same namespace as the lists of apps.

@@ -19,8 +19,8 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
     /// Bytes per second for all downloads together, below 2^62.
     package var rateLimit: ByteCount?
     package var connectionsPerHost = TransferSettings().connectionsPerHost
-    /// The maximum number of connections to one host name, and, below, to all hosts of a registrable domain; `nil` for no further
-    /// limit.
+    /// The maximum number of connections to one host name; `nil` for no further limit. ``domainConnections`` is the maximum for all
+    /// hosts of a registrable domain.
     package var hostConnections: Int?
     package var domainConnections: Int?
     /// Seconds between the starts of two requests to a host name; `nil` for no delay.
@@ -105,8 +105,8 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         return merged
     }
 
-    /// Returns the settings with the changes between two readings of the sources. Settings that are fixed at the start stay as they
-    /// are.
+    /// Returns the settings after applying the changes between two readings of the sources. Settings that are fixed at the start
+    /// keep their values.
     func merging(_ new: DaemonSettings, since old: DaemonSettings) throws(Problem) -> DaemonSettings {
         let (old, new) = (try old.values, try new.values)
         let changed = Setting.allCases.filter { !$0.isFixed && old[$0] != new[$0] }

@@ -4,10 +4,10 @@ import FerryMetrics
 
 /// Returns the allocator's free pages to the system after the process has grown.
 ///
-/// glibc keeps freed memory between blocks in use: after a burst of work, a daemon that used 7 MB held 100 MB more. Few pages can
-/// be returned during the burst, so pages are returned repeatedly while there is work.
+/// glibc keeps freed memory between blocks in use: after a burst of work, a daemon that had used 7 MB still occupied 100 MB more.
+/// Few pages can be returned during the burst, so pages are returned repeatedly while there is work.
 struct FreeMemory {
-    /// The growth in bytes over the smallest resident size from which pages are returned.
+    /// The growth over the smallest resident size, in bytes, beyond which pages are returned.
     static let step = Double(16 << 20)
 
     /// Returns the resident memory in bytes; `nil` if the system does not report it.

@@ -12,7 +12,7 @@ package import FerryCore
 /// The listening sockets that the service manager has created and passes to the daemon (sd_listen_fds(3)): at most the Unix socket,
 /// and the page's sockets on 127.0.0.1 and ::1.
 ///
-/// The variables stay in the environment; started programs do not inherit them (``Ferry/ChildEnvironment``).
+/// The variables of this protocol stay in the environment, but started programs do not inherit them (``Ferry/ChildEnvironment``).
 package struct InheritedSockets: Sendable, Hashable {
     /// A Unix socket with a path.
     package struct Named: Sendable, Hashable {
@@ -58,7 +58,7 @@ package struct InheritedSockets: Sendable, Hashable {
         return sockets
     }
 
-    /// Takes one socket. A second socket with a path replaces the first, so the count of sockets reveals it.
+    /// Takes one socket. A second socket with a path replaces the first, so that the number of sockets is then too small.
     private mutating func take(_ descriptor: Int32) throws(DownloadError) {
         let flags = fcntl(descriptor, F_GETFD)
         guard flags >= 0, fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) >= 0 else {

@@ -50,7 +50,7 @@ final class Launcher: Sendable {
         if broadcaster.clients(of: session) == 0 { updates.notify() }
     }
 
-    /// Launches apps as they become due, until its task is cancelled.
+    /// Launches apps when they are due, until the task is cancelled.
     func run() async {
         while !Task.isCancelled {
             let seen = updates.count
@@ -100,7 +100,7 @@ final class Launcher: Sendable {
         ) {}
     }
 
-    /// Returns what the download of an event needs its user for; `nil` if it needs nothing, or the need was already reported.
+    /// Returns the reason why the download of an event needs its user; `nil` if there is none, or if it was already reported.
     func need(in event: DownloadEvent) -> String? { needs.withLock { $0.news(in: event) } }
 
     /// Runs the command for a download that needs its user.
@@ -129,7 +129,7 @@ final class Launcher: Sendable {
 /// one before is not a new need, except an attempt with credentials that the user gave. Pure.
 package struct NeedMemory: Sendable {
     private var needs: [DownloadID: String] = [:]
-    /// The maximum number of remembered needs; one more clears them all.
+    /// The maximum number of remembered needs. When it is reached, all are forgotten.
     private static let most = 100_000
 
     package init() {}

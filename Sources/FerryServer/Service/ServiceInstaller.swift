@@ -208,8 +208,8 @@ package enum SystemdUnit {
 
 /// Looks up programs in `PATH`, as a shell does.
 enum SearchPath {
-    /// Returns the first executable file of this name in the directories of `PATH`; a name with a slash is a path
-    /// already. `nil` if there is none.
+    /// Returns the first executable file of this name in the directories of `PATH`; `nil` if there is none. A name with
+    /// a slash is used as a path.
     static func program(_ name: String, in directories: String) -> String? {
         if name.utf8.contains("/") { return isProgram(name) ? name : nil }
         return directories.split(at: ":").lazy.map { "\($0)/\(name)" }.first(where: isProgram)

@@ -13,7 +13,7 @@ import ServiceLifecycle
 
 /// Reports the daemon's state to the service manager (sd_notify(3)), in datagrams to the socket that the service manager names.
 ///
-/// The variables stay in the environment; started programs do not inherit them (``Ferry/ChildEnvironment``).
+/// The variables of this protocol stay in the environment, but started programs do not inherit them (``Ferry/ChildEnvironment``).
 package struct ServiceNotifier: Sendable, Hashable {
     /// A state of the daemon.
     package enum Message: Sendable, Hashable {
@@ -23,7 +23,7 @@ package struct ServiceNotifier: Sendable, Hashable {
         case stopping
         /// The daemon is alive.
         case watchdog
-        /// What the daemon is doing, as a text for people.
+        /// A description of the daemon's activity, for people.
         case status(String)
 
         var line: String {
@@ -55,8 +55,8 @@ package struct ServiceNotifier: Sendable, Hashable {
         watchdog = isForUs && microseconds > 0 ? .microseconds(microseconds) : nil
     }
 
-    /// Sends messages in one datagram. A service manager that is gone, or does not read for five seconds, is not an error: the
-    /// daemon serves all the same.
+    /// Sends messages in one datagram. It is not an error if the service manager has exited or does not read for five
+    /// seconds.
     package func tell(_ messages: [Message]) async {
         let bytes = Array(messages.map(\.line).joined(separator: "\n").utf8)
         await onFileThread { send(bytes) }
@@ -110,6 +110,6 @@ struct NotifierService: Service {
 }
 
 extension Daemon {
-    /// What the daemon is doing, in one line without names.
+    /// A description of the daemon's activity, in one line and without names.
     var activity: String { "running downloads: \(manager.running.count)" }
 }

@@ -19,7 +19,7 @@ package final class SessionStore: Sendable {
         package var launchCommand: [String] = []
         /// The session's own settings, within the limits of the daemon's settings.
         package var settings: SessionSettings?
-        /// Other directories that held downloads of the session, newest last. Searched if the catalogue is lost.
+        /// Other directories that contained downloads of the session, newest last. Searched if the catalogue is lost.
         package var places: [String]?
     }
 
@@ -133,7 +133,7 @@ package final class SessionStore: Sendable {
                 throw DownloadError(.internal, "the sessions cannot be written", underlying: "\(error)")
             }
             try self.file.write(text)
-            // Only these changes write here, and they run one at a time.
+            // Entries are written only here, and changes run one at a time.
             let written = new
             self.entries.withLock { $0 = written }
         }

@@ -140,7 +140,7 @@ struct SettingsWatcher: Service {
             while (try? await Task.sleep(for: pollInterval)) != nil {
                 let found = Result { () throws(DownloadError) in try source.file.read() }
                 guard found != last else { continue }
-                // Writes by the API keep the other members, so these are reported only when they change.
+                // Writes by the API keep unknown members, so these are reported only when they change.
                 if case .success(let new) = found, (try? last.get()).map(source.unknown) != source.unknown(new) {
                     Self.warn(new, of: source, logger)
                 }
@@ -153,7 +153,7 @@ struct SettingsWatcher: Service {
     private func follow(_ found: Result<Members, DownloadError>) async {
         do throws(DownloadError) {
             let members = try found.get()
-            // Those of doors apply at the next start, which a wrong one would refuse.
+            // The settings of doors apply at the next start. They are checked here, because invalid ones would prevent it.
             _ = try source.doorSettings(with: members)
             let new = try source.settings(with: members)
             if let refusal = confinement?.refusal(of: new.directory) { throw refusal }
@@ -173,8 +173,8 @@ struct SettingsWatcher: Service {
     }
 }
 
-/// Makes the changes of one file in order, on a file thread. Otherwise a sync would block an event loop, and every request that
-/// waits for the same lock.
+/// Makes the changes of one file one at a time, and not on an event loop. Otherwise a sync would block the event loop, and every
+/// request that waits for the same lock.
 final class FileChanges: Sendable {
     private let lock = AsyncLock()
 

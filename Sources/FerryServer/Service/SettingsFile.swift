@@ -54,7 +54,7 @@ struct SettingsFile: Sendable {
     }
 }
 
-/// The sources of the settings, of the daemon and of its doors: flags before environment before file before defaults.
+/// The sources of the settings of the daemon and of its doors, in order of precedence: flags, environment, file, defaults.
 package struct SettingsSource: Sendable {
     let file: SettingsFile
     /// The values of flags and environment, by the name of the setting.
@@ -131,7 +131,7 @@ package struct SettingsSource: Sendable {
         }
     }
 
-    /// Returns the error with the path of the file, if its member is the reason.
+    /// Returns the error, with the path of the file if a member of the file is the reason.
     private func unusable(_ reason: String, of members: [String: JSONValue]) -> DownloadError {
         let isOfFile = members.keys.contains { given[$0] == nil && reason.utf8.hasPrefix($0 + " ") }
         let error = Self.unusable(reason)

@@ -15,7 +15,7 @@ import Synchronization
 ///     store: waiting ─► syncing ─► SetSync ─► downloads of the session `sets` ─► report ─► store: complete, …
 ///
 /// Invariants:
-/// - A set that is `waiting` or `syncing` in the store is worked on, even after a kill and a restart of the daemon.
+/// - A set that is `waiting` or `syncing` in the store is synced, even after a kill and a restart of the daemon.
 /// - A client's pause, cancellation or removal of a set returns only after its run has ended, so that a directory never has two
 ///   syncs.
 ///
@@ -50,7 +50,7 @@ final class SetKeeper: Sendable {
         var isShutDown = false
     }
     private let state = Mutex(State())
-    /// Changes by clients exclude each other.
+    /// Serializes changes by clients.
     private let turns = AsyncLock()
 
     init(_ store: SetStore, _ manager: DownloadManager, _ broadcaster: EventBroadcaster, logger: Logger) {
@@ -73,7 +73,7 @@ final class SetKeeper: Sendable {
 
     // MARK: Changes by clients
 
-    /// Adds a set, or syncs the listed one with the same source and directory again.
+    /// Adds a set, or syncs a listed set with the same values again.
     func add(_ new: NewSet, root: String?) async throws(DownloadError) -> (set: FileSet, isNew: Bool) {
         // Canonically equivalent names are equal as strings but name different files, so encoded bytes are compared.
         let text = try? JSONCoding.encode(new, sortsKeys: true)
@@ -138,7 +138,7 @@ final class SetKeeper: Sendable {
     /// Ends the run of a set; the caller holds ``turns``.
     private func end(_ id: String, as word: FileSet.State) async throws(DownloadError) -> FileSet {
         _ = try set(id)
-        // Stores the state first, so that neither the end of the run nor a kill before it decides the state.
+        // Stores the state first, so that neither the end of the run nor a kill before that end can change it.
         let set = try await change(id) { set in
             if word == .cancelled || set.state.isActive { (set.state, set.bytesPerSecond) = (word, nil) }
             set.endWait()
@@ -185,7 +185,7 @@ final class SetKeeper: Sendable {
         }
     }
 
-    /// Removes the downloads of files that are now listed at another URL, because each would block its name for the new download.
+    /// Removes the downloads of files that are now listed at another URL, because each would occupy the path of the new download.
     private func removeMoved(_ set: FileSet, _ requests: [DownloadRequest]) async {
         var wanted: [String: [DownloadURL]] = [:]
         for request in requests {
@@ -196,7 +196,7 @@ final class SetKeeper: Sendable {
 
     // MARK: Running
 
-    /// Stops all runs, and returns when each has stored what it has. Their sets resume after the next start.
+    /// Stops all runs, and returns when each has stored its progress. Their sets resume after the next start.
     func stop() async {
         let runs = state.withLock { state in
             state.isShutDown = true
@@ -208,7 +208,7 @@ final class SetKeeper: Sendable {
 
     /// Syncs active sets until cancelled. Owns the runs.
     func run() async {
-        // Completed downloads that a killed daemon has not recorded; the next run of the set checks the files.
+        // Removes completed downloads that a killed daemon has not recorded. The next run of the set checks the files.
         _ = try? await manager.clear(.completed, deletingFiles: false, session: Self.session)
         await withDiscardingTaskGroup { group in
             while !Task.isCancelled {
@@ -245,7 +245,7 @@ final class SetKeeper: Sendable {
     /// Returns whether the states of the set could be stored.
     private func sync(_ set: FileSet, _ run: Run) async -> Bool {
         let began = try? await change(set.id) { set in
-            // Of a run that a kill has ended.
+            // Ends the wait of a run that a kill has interrupted.
             set.endWait()
             guard set.state == .waiting else { return }
             (set.state, set.error, set.incomplete, set.problems) = (.syncing, nil, nil, nil)
@@ -258,7 +258,7 @@ final class SetKeeper: Sendable {
         return await store(outcome, of: set.id)
     }
 
-    /// Returns what `body` returns; `nil` if the run is to stop first. `body` is then cancelled and awaited, because a sync pauses
+    /// Returns the result of `body`; `nil` if the run is to stop first. `body` is then cancelled and awaited, because a sync pauses
     /// its downloads and writes the manifest.
     private func value<Value: Sendable>(
         of run: Run, _ body: @escaping @Sendable () async -> Value?
@@ -322,7 +322,7 @@ final class SetKeeper: Sendable {
         } catch { return .failure(error) }
     }
 
-    /// Shows why the list could not be read and when it is requested again, until it is.
+    /// Publishes why the list could not be read and when it will be requested again, until that request is made.
     private func show(_ retry: ListRetry, of id: String) {
         let set = store.note(id) { set in
             if retry.isDue {

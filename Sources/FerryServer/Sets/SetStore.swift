@@ -51,7 +51,7 @@ final class SetStore: Sendable {
         state = Mutex(State(sets: read ?? []))
     }
 
-    /// All sets in the order of their addition.
+    /// All sets, in the order in which they were added.
     var all: [FileSet] { state.withLock { $0.sets } }
 
     var items: FileSetItems { state.withLock { FileSetItems($0.sets, asOf: $0.position) } }
@@ -61,8 +61,7 @@ final class SetStore: Sendable {
 
     func set(_ id: String) -> FileSet? { all.first { $0.id == id } }
 
-    /// Changes the sets, durable on return. Changes nothing if `body` throws, or if a new set would make the file too large to be
-    /// read back.
+    /// Changes the sets durably. Changes nothing if `body` throws, or if a new set would make the file too large to be read back.
     func change<Value: Sendable>(
         _ body: @escaping @Sendable (inout [FileSet]) throws(DownloadError) -> Value
     ) async throws(DownloadError) -> Value {
@@ -138,7 +137,7 @@ extension FileSet {
 
     private static func size(of entry: some Encodable) -> Int { (try? JSONCoding.encode([entry]).count) ?? .max }
 
-    /// Records what a run could not do.
+    /// Records the files that a run could not complete, and its problems.
     mutating func tell(_ report: SyncReport) {
         incomplete = Self.told(
             report.incomplete,
@@ -155,7 +154,7 @@ extension FileSet {
         DownloadError(error.code, cut(error.message), recovery: error.recovery)
     }
 
-    /// The beginning of a text.
+    /// Returns the beginning of a string.
     private static func cut(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.prefix(200))) + "…"
     }

@@ -17,7 +17,7 @@
             guard socketpair(AF_UNIX, ferry_SOCK_STREAM | ferry_SOCK_CLOEXEC, 0, &ends) == 0 else {
                 throw failure(errno)
             }
-            // Moved away from the descriptor number that the child uses.
+            // Moves the descriptor away from the number that the child uses.
             let theirs = fcntl(ends[1], F_DUPFD_CLOEXEC, 16)
             let code = errno
             close(ends[1])

@@ -2,9 +2,9 @@ import FerryCore
 
 /// Finds the secrets in a command line: passwords, header values, and user info in URLs and proxies.
 ///
-/// An option is recognised as the parser of its command does: for aria2c by a prefix of its name, for curl even when
-/// other letters precede its own in one word, with letters translated as in ``PastedCommand``. A word that no parser
-/// accepts counts as secret if in doubt, because nothing depends on it.
+/// Options are recognised in the same way as by the parser of each command: aria2c accepts a prefix of an option's name, and curl
+/// accepts several option letters in one word, which are translated as in ``PastedCommand``. A word that no parser accepts counts
+/// as secret if in doubt, because no command uses it.
 package enum ArgumentSecrets {
     /// Which part of an option's value is secret.
     package enum Secrecy: Sendable {

@@ -35,7 +35,7 @@ package enum CommandAdvice {
         return ["get"] + arguments
     }
 
-    /// Returns the help of `ferry curl` and `ferry wget`; `nil` if the arguments do not ask for help.
+    /// Returns the help of `ferry curl` and `ferry wget`; `nil` if the arguments do not request help.
     package static func pastedHelp(_ arguments: [String]) -> String? {
         let isTopic = arguments.first == "help"
         guard let program = arguments.dropFirst(isTopic ? 1 : 0).first.flatMap(PastedOption.Program.init(rawValue:)),
@@ -258,7 +258,7 @@ package struct FamiliarOptions: ParsableArguments, Sendable {
     @Option(name: [.customShort("C"), .customLong("continue-at")], parsing: .unconditional, help: .hidden)
     package var continueAt: String?
 
-    /// The directory of `-o` must exist, as it must for curl without `--create-dirs`.
+    /// Requires that the directory of `-o` exists, as curl does without `--create-dirs`.
     @Flag(name: .customLong("no-create-dirs"), help: .hidden)
     package var keepsDirectories = false
 

@@ -38,7 +38,7 @@ package struct RunOptions: ParsableArguments, Sendable {
     @Flag(help: "Use your own files even if they are group-writable, in a directory shared with a group.")
     package var sharedGroup = false
 
-    /// As curl and wget do, for scripts that check whether a server is running.
+    /// Fails at the first refused connection, as curl and wget do, for scripts that check whether a server is running.
     @Flag(help: .hidden)
     package var failWhenRefused = false
 

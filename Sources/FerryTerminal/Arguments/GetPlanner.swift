@@ -132,7 +132,7 @@ package struct GetPlanner: Sendable {
         return settings
     }
 
-    /// Returns the proxies of the environment. With `--proxy`, only its exceptions matter.
+    /// Returns the proxies of the environment. With `--proxy`, only the exceptions in the environment apply.
     private func proxies() throws(UsageError) -> ProxySettings {
         var environment = world.environment
         if options.request.proxy != nil {
@@ -181,7 +181,7 @@ package struct GetPlan: Sendable {
     var contentNames: NameTemplate? { items.planner.names.flatMap { $0.isOfContent ? $0 : nil } }
     /// The maximum number of files that are submitted and have not ended.
     var window: Int { max(256, 4 * min(1 << 16, configuration.maxConcurrentDownloads)) }
-    /// The maximum number of them for one host, while the lists may have entries of other hosts.
+    /// The maximum number of such files from one host, while the lists may have entries of other hosts.
     var hostShare: Int { max(32, 2 * min(1 << 16, configuration.maxConcurrentDownloads)) }
 }
 

@@ -41,7 +41,7 @@ package struct ListReader: Sendable {
             }
     }
 
-    /// Whether the list is a document, as far as it can be read.
+    /// Whether the list is a Metalink document; `false` if it cannot be read.
     var isDocument: Bool {
         list.results == nil && ((try? list.read(at: 0)).map(Metalink.isDocument)) ?? false
     }
@@ -100,7 +100,7 @@ package struct ListReader: Sendable {
                 if offset == bytes.count, Metalink.isDocument(bytes) {
                     try readDocument(from: bytes)
                 } else {
-                    // A picture or a program would be reported as thousands of unusable lines.
+                    // Otherwise, a picture or a program would be reported as thousands of unusable lines.
                     guard offset != bytes.count || !bytes.contains(0) || URLList.isUTF16(bytes[...]) else {
                         throw UsageError("its bytes are not text, so it is not a list")
                     }

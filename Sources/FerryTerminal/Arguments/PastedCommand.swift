@@ -2,9 +2,9 @@ import FerryCore
 
 /// Translates a command of curl or wget into the equivalent command of Ferry. Pure.
 struct PastedCommand {
-    /// What the original takes the file's name from.
+    /// The source of the file's name in the original command.
     private enum Naming: Equatable {
-        /// The server, or no option.
+        /// No option specifies the name.
         case none
         case file(String)
         /// The URL: `curl -O`, `wget -N`.
@@ -225,7 +225,7 @@ struct PastedCommand {
         return "\(text.dropLast())\(unit.uppercased())iB"
     }
 
-    /// Returns suffixes or patterns that are separated by commas.
+    /// Returns the options for a list of suffixes or patterns, which are separated by commas.
     private static func patterns(_ list: String, _ option: String) -> [String] {
         list.split(at: ",").flatMap { text in
             let isPattern = text.contains { "*?[".contains($0) }
@@ -279,7 +279,7 @@ struct PastedCommand {
         return "\(url.host):\(url.port)"
     }
 
-    /// Returns the credentials, for which wget has two options.
+    /// Returns the option for the credentials, for which wget has two options.
     private func secrets() throws(UsageError) -> [String] {
         switch (user, password) {
         case (nil, nil): return []

@@ -32,7 +32,7 @@ struct PastedOption: Sendable {
         }
     }
 
-    /// An option that, together with others, determines what is written where and how often it is tried.
+    /// An option that, together with others, determines which files are written, and how often a download is attempted.
     enum Role: Sendable, Hashable {
         case file, nameOfURL, namesOfURLs, nameOfServer, quiet, showsProgress, retries, tries, retriesRefused, protocols
         case url

@@ -3,7 +3,7 @@ package import FerryCore
 
 /// The items of a plan in the order of the command: its arguments, then the entries of its lists.
 ///
-/// Each entry is read and turned into a request at its turn, so memory does not grow with the lists. Each iteration reads
+/// Each entry is read and turned into a request only when it is next, so memory does not grow with the lists. Each iteration reads
 /// the lists again.
 package struct PlannedItems: Sequence, Sendable {
     /// The message for an empty list.
@@ -27,7 +27,7 @@ package struct PlannedItems: Sequence, Sendable {
         lists.reduce(requestCount) { $0 + ListReader($1).countEntries(in: shard) }
     }
 
-    /// Returns the same number immediately, estimated for long lists. Entries of a pipe are not included.
+    /// Returns the number of ``countFiles()`` immediately, estimated for long lists. Entries of a pipe are not included.
     package func estimateFiles() -> (count: Int, isEstimate: Bool) {
         var (count, isEstimate) = (requestCount, false)
         for list in lists {
@@ -134,7 +134,7 @@ package struct PlannedItems: Sequence, Sendable {
             reader = items.lists.dropFirst(current).first.map { ListReader($0) }
         }
 
-        /// Returns the item for what was read; `nil` if this run does not request it.
+        /// Returns the item for an entry or a problem; `nil` if this run does not request it.
         private mutating func placed(_ found: URLList.Found) -> Placed? {
             let key = ListPlace.Key(list: current, line: found.place.line)
             // The reader begins with the last entry of the earlier run.

@@ -2,7 +2,7 @@ import Ferry
 import FerryCore
 import HTTPTypes
 
-/// Parsers of values: those of options, whose names begin with dashes, and of settings, whose names end with `=`.
+/// Parsers for the values of options, whose names begin with dashes, and of settings, whose names end with `=`.
 extension PlanningWorld {
     static func proxy(_ text: String, option: String) throws(UsageError) -> ProxyChoice {
         try value(option) { () throws(TextError) in try ProxyChoice(parsing: text) }

@@ -109,8 +109,8 @@ extension PlanningWorld {
         return try Self.permitted(fields)
     }
 
-    /// Returns the fields without those of the connection, which Ferry sets itself and which a command copied from a
-    /// browser has.
+    /// Returns the fields without those of the connection, which Ferry sets itself, and which a command copied from a
+    /// browser contains.
     ///
     /// - Throws: For a field that would change what is downloaded, such as Range.
     static func permitted(_ fields: HTTPFields) throws(UsageError) -> HTTPFields {

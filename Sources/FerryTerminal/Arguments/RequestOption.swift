@@ -77,7 +77,7 @@ extension RequestOption {
         }
     }
 
-    /// As above, for a value that does not depend on files of this machine.
+    /// An option whose text `read` parses without files of this machine. Without the option, the manager's value applies.
     static func text<Value>(
         _ name: String, _ given: any KeyPath<Options, String?> & Sendable, _ member: DownloadRequest.CodingKeys,
         _ property: any WritableKeyPath<DownloadRequest, Value?> & Sendable,

@@ -173,8 +173,8 @@ extension RequestPlanner {
         files.checksum == "none" || files.checksum != nil && files.retryFrom != nil
     }
 
-    /// Returns the request with its checksum in the file of `--checksum @FILE`: that for the name in the URL, otherwise
-    /// that for the name that the user specifies.
+    /// Returns the request with its checksum from the file of `--checksum @FILE`: the checksum of the name in the URL, otherwise
+    /// of the name that the user specifies.
     private func withChecksum(_ request: DownloadRequest) throws(UsageError) -> DownloadRequest {
         guard let (path, list) = checksums else { return request }
         var names = request.sources.prefix(1).map { SafeName.make(nil, url: $0, finalURL: nil) }

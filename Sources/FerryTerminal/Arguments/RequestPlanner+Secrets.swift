@@ -2,8 +2,8 @@ import Ferry
 import FerryCore
 import HTTPTypes
 
-/// Chooses the servers that receive `--user` and secret headers: those of URLs on the command line. Without such URLs, it
-/// is a server that the user names or confirms, because a journal or list alone does not authorize a server.
+/// Chooses the servers that receive `--user` and secret headers: those of URLs on the command line. Without such URLs, only
+/// a server that the user names or confirms receives them, because a journal or list alone does not authorize a server.
 extension RequestPlanner {
     /// Returns the grant of the command's credentials and secret headers; `nil` if it has none.
     func grant(for items: PlannedItems, _ targets: [Target]) throws(UsageError) -> SecretGrant? {

@@ -8,14 +8,14 @@ struct RequestPlanner: Sendable {
     let options: RequestOptions
     let trust: TrustOptions
     let world: PlanningWorld
-    /// Some of the directories that were already prepared, so that a list of thousands of files rarely prepares one twice.
+    /// Directories that were already prepared, up to a limit, so that few directories of a long list are prepared twice.
     var preparedDirectories: Set<String> = []
     var netrc: Netrc?
     /// The checksum file on this machine that `--checksum @FILE` names.
     var checksums: (path: String, list: ChecksumList)?
     /// The name template for entries without a name.
     var names: NameTemplate?
-    /// The destination of uploads; `nil` if the files stay here.
+    /// The destination of uploads; `nil` if files are not uploaded.
     var upload: UploadTarget?
     /// The secret headers of the command, for the servers of the ``SecretGrant``.
     var secretHeaders = HTTPFields()
@@ -98,7 +98,7 @@ struct RequestPlanner: Sendable {
     }
 
     private func target(_ item: String) throws(UsageError) -> Target {
-        // As after `-O`, which takes no name here.
+        // For example after wget's `-O -`: `-O` takes no name here, so `-` remains as an argument.
         if item.hasSameBytes(as: "-") {
             throw UsageError("-: to write to standard output, use -o -; to read URLs from standard input, -i -")
         }

@@ -1,15 +1,15 @@
 import Ferry
 package import FerryCore
 
-/// The destination of `-d s3://BUCKET/PREFIX/` and `-o s3://BUCKET/KEY`: files are in the staging directory until they
+/// The destination of `-d s3://BUCKET/PREFIX/` and `-o s3://BUCKET/KEY`: files stay in the staging directory until they
 /// are complete, and are then uploaded to the store.
 package struct UploadTarget: Sendable, Hashable {
     /// The object, or the prefix of objects, whose path ends with a slash.
     let object: DownloadURL
-    /// The directory of part files, absolute.
+    /// The absolute path of the directory for part files.
     let staging: String
 
-    /// Returns `nil` if files stay here.
+    /// Returns `nil` if files are not uploaded.
     init?(of files: FileOptions, _ world: PlanningWorld) throws(UsageError) {
         let isExact = files.output.map(Self.isObject) ?? false
         guard let text = isExact ? files.output : files.directory, Self.isObject(text) else {
@@ -26,7 +26,7 @@ package struct UploadTarget: Sendable, Hashable {
         staging = world.absolute(files.staging ?? StateDirectory.staging(world.environment))
     }
 
-    /// Returns the prefix in a text, with a trailing slash in its path; `nil` if the text is not the URL of a store.
+    /// Parses a prefix, and adds a trailing slash to its path if necessary. Returns `nil` if the text is not the URL of a store.
     package static func prefix(_ text: String) throws(UsageError) -> DownloadURL? {
         isObject(text) ? prefix(try place(text)) : nil
     }

@@ -22,7 +22,7 @@ struct Aria2Values: Sendable, Hashable {
     /// The ignored options, in order.
     private(set) var ignored: [String] = []
 
-    /// Sets an option of aria2's list.
+    /// Sets the value of an option by its long name.
     mutating func set(_ name: String, _ value: String) throws(Aria2Failure) {
         guard let (kind, use) = Aria2CommandOption.find(name) else { throw .option("unrecognized option '--\(name)'") }
         if kind == .flag, use == .followed, name != "help", !["true", "false"].contains(value) {
@@ -64,8 +64,8 @@ struct Aria2Values: Sendable, Hashable {
         return merged
     }
 
-    /// Whether these values of a list's entry determine the route of its download: they set a proxy, or disable the check of
-    /// the certificate.
+    /// Whether these values of a list's entry determine the route of its download: they set a proxy, or disable certificate
+    /// verification.
     var bringsOwnRoute: Bool {
         Aria2CommandOption.ofRoutes.contains { texts[$0] != nil } || !flag("check-certificate", default: true)
     }
@@ -140,8 +140,8 @@ enum Aria2Files {
         return values
     }
 
-    /// Parses a list of downloads: a line has the URIs of one file, separated by tabs, and the indented lines below it have its
-    /// options. Returns the downloads, and the options that are not allowed in a list.
+    /// Parses a list of downloads: a line contains the URIs of one file, separated by tabs, and the indented lines below it
+    /// contain its options. Returns the downloads, and the options that are not allowed in a list.
     static func entries(_ text: String) throws(Aria2Failure) -> (entries: [Aria2Arguments], unknown: [String]) {
         var entries: [Aria2Arguments] = []
         var unknown: [String] = []

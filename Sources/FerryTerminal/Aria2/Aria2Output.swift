@@ -7,7 +7,7 @@ import FerryCore
     import Foundation
 #endif
 
-/// The settings for what aria2c prints.
+/// The output settings of aria2c.
 struct Aria2Output: Sendable, Hashable {
     enum Level: String, Sendable, Hashable, CaseIterable { case debug, info, notice, warn, error }
     enum Results: String, Sendable, Hashable { case `default`, full, hide }

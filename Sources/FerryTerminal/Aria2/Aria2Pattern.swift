@@ -26,7 +26,7 @@ enum Aria2Pattern {
         return expanded.map { $0 + rest }
     }
 
-    /// Returns the elements of a range. Numbers are padded to the digits of the first one.
+    /// Returns the elements of a range. Numbers are padded with zeros to the number of digits of the first one.
     private static func range(_ text: Substring) throws(Aria2Failure) -> [String] {
         let parts = text.split(at: ":", omittingEmptySubsequences: false)
         let ends = parts[0].split(at: "-", omittingEmptySubsequences: false)

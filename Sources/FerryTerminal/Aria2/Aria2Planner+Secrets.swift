@@ -2,7 +2,7 @@ import Ferry
 import FerryCore
 import HTTPTypes
 
-/// A download of aria2c, and whether it sets its own route to the server.
+/// A download of aria2c, and whether its list entry sets the route to the server.
 struct RoutedItem: Sendable, Hashable {
     var item: GetPlan.Item
     var route = SecretGrant.Route.ofCommand

@@ -89,7 +89,7 @@ struct Aria2Planner {
             throw Aria2Failure(.unknown, "Specify at least one URL.")
         }
         var options = try options(values)
-        // All downloads of the command use the same netrc file for the hosts of redirects.
+        // For redirects, all downloads share one netrc setting, so one entry with its own route disables it for all.
         if planned.hasOwnRoutes { options.request.netrc = false }
         options.run.parallel = try parallel ?? 5
         options.request.limitRate = try values.size("max-overall-download-limit").map { "\($0)" }
@@ -121,7 +121,7 @@ struct Aria2Planner {
         if !values.headers.isEmpty { defaults["header"] = values.headers.joined(separator: "\n") }
         let requests = planned.items.compactMap(\.request).map { request in
             var request = request
-            // The identifier whose gid in aria2's interface is this one.
+            // Converts the GID to the identifier that aria2's interface shows as this GID.
             request.id = request.id.flatMap { UInt64($0.rawValue, radix: 16) }.map(DownloadID.init(bits:))
             request.onDuplicate = .addAnother
             return request
@@ -335,8 +335,8 @@ struct Aria2Planner {
         return options
     }
 
-    /// Returns the maximum number of connections: the number that aria2 would open at once or, without `-x`, the one that Ferry
-    /// determines.
+    /// Returns the maximum number of connections, as in aria2, except that `-s` and `-x`, where they are missing, limit it to
+    /// 16 instead of to their small defaults.
     private func connections(_ values: Aria2Values, hosts: Int) throws(Aria2Failure) -> Int {
         let split = try values.number("split", 1...1_000_000)
         let perServer = try values.number("max-connection-per-server", 1...16)

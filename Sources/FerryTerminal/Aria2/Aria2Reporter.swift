@@ -11,10 +11,10 @@ import Synchronization
 /// Reports a run as aria2c does, for the programs that read its output.
 final class Aria2Reporter: RunReporting {
     private struct State {
-        /// The paths or URIs of the downloads that have not ended, in their order.
+        /// The paths or URIs of the downloads that have not ended.
         var places: [DownloadID: String] = [:]
         var uris: [DownloadID: String] = [:]
-        /// The directory and the likely name of downloads that a server may name.
+        /// The directory and the likely name of each download whose server may choose the name.
         var guesses: [DownloadID: (directory: String, name: String)] = [:]
         var order: [DownloadID] = []
         var begun: Set<DownloadID> = []
@@ -37,7 +37,7 @@ final class Aria2Reporter: RunReporting {
 
     /// - Parameters:
     ///   - isTerminal: Whether standard output is a terminal. If so, one line of progress is updated in place.
-    ///   - start: Starts a program. Returns why it could not be started.
+    ///   - start: Starts a program. Returns the reason if it cannot be started.
     init(
         _ requests: [DownloadRequest], _ output: Aria2Output, _ hooks: Aria2Hooks, console: Console, isTerminal: Bool,
         now: @escaping @Sendable () -> Date = { Date() },

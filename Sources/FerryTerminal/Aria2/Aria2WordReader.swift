@@ -1,7 +1,7 @@
 import FerryCore
 
-/// Reads a command line of aria2c as getopt_long(3) does. It is the only interpretation of the words, both for the options and
-/// for the secrets that other processes must not see.
+/// Reads a command line of aria2c as getopt_long(3) does. Both the options and the secrets to hide from other processes are
+/// found with this reader, so that no word is interpreted in two ways.
 struct Aria2WordReader {
     /// The position of an option's value: a word, and an offset in bytes.
     struct Place: Hashable {

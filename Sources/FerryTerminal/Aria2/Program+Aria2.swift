@@ -24,7 +24,7 @@ extension Program {
 
     /// Runs `aria2c`. Returns aria2's exit status.
     ///
-    /// - Parameter serve: Runs the daemon of `--enable-rpc` until a signal stops it. Returns why it could not run.
+    /// - Parameter serve: Runs the daemon of `--enable-rpc` until a signal stops it. Returns the error if it could not run.
     package static func aria2c(
         _ words: [String], serve: @escaping @Sendable (Aria2Service, AsyncStream<Int32>) async -> DownloadError?
     ) async -> Int32 {

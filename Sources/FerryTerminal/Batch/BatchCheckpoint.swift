@@ -1,16 +1,16 @@
 import Ferry
 import FerryCore
 
-/// The line of a results file from which the run after a kill continues: the cursor, and what identifies the lists.
+/// The line of a results file from which the next run continues after a crash: the cursor, and the identity of the lists.
 struct BatchCheckpoint: Sendable, Hashable, Codable {
     /// The beginning of a checkpoint line. No result begins with it, because members are sorted.
     static let mark = Array("{\"checkpoint\":".utf8)
-    /// The maximum number of entries in it.
+    /// The maximum number of entries in a checkpoint.
     static let mostEntries = 1 << 20
 
     /// The first bytes of each list; `nil` for a pipe, whose bytes may not have been written yet.
     var heads: [ListHead?]
-    /// The digest of the bytes up to the end of the line of ``last``.
+    /// The digest of the line of ``last`` and the bytes before it; see ``ListHead/near(_:in:)``.
     var near: String?
     /// The part of the hosts; see ``HostShard``.
     var shard: String?

@@ -1,8 +1,8 @@
-/// Which entries of the lists have ended, in memory that does not grow with the lists.
+/// Tracks which entries of the lists have ended. Its size does not grow with the lists.
 ///
 /// Invariants:
-/// - Every entry up to ``last`` has been taken; all of them but ``open`` have ended.
-/// - Entries after ``last`` have been taken only if they are in ``ended``, by a run that was killed; they have ended.
+/// - Every entry up to ``last`` has been taken; all of these except those in ``open`` have ended.
+/// - An entry after ``last`` has been taken only if it is in ``ended``: it was taken and ended in a run that was killed.
 ///
 /// Entries are taken in the order of the lists. An entry that has not ended is either submitted or set aside for its
 /// host, so the window and ``HostBacklog/mostItems`` bound ``open``. The lines between two checkpoints bound ``ended``.
@@ -20,7 +20,7 @@ package struct BatchCursor: Sendable, Hashable {
     package struct Counts: Sendable, Hashable {
         package var completed = 0
         package var failed = 0
-        /// The entries that are not valid requests.
+        /// The number of entries that are not valid requests.
         package var unusable = 0
         package var codes: Set<ExitCode> = []
     }
@@ -33,9 +33,9 @@ package struct BatchCursor: Sendable, Hashable {
         for place in open { self.open[place.key] = place }
     }
 
-    /// Records that an entry was taken. Returns whether no ended entry after ``last`` is left.
+    /// Records that an entry was taken. Returns whether ``last`` has thereby passed all entries in ``ended``.
     ///
-    /// An entry up to ``last`` was open when an earlier run was killed.
+    /// An entry up to ``last`` is taken again if it was open when an earlier run was killed.
     package mutating func take(_ place: ListPlace) -> Bool {
         open[place.key] = place
         guard last.map({ $0.key < place.key }) ?? true else { return false }
@@ -54,8 +54,8 @@ package struct BatchCursor: Sendable, Hashable {
         case duplicate
     }
 
-    /// Records the end of an entry. The key is `nil` for a URL from the command line, which belongs to no list: every run
-    /// requests and counts it again.
+    /// Records the end of an entry. The key is `nil` for a URL from the command line, which belongs to no list: it is
+    /// not recorded, and every run requests it again.
     package mutating func end(_ key: ListPlace.Key?, _ outcome: Outcome) {
         guard let key else { return }
         switch outcome {

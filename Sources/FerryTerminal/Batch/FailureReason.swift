@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// The reason of a failure in a result: a word that programs compare, and the HTTP status, if any.
+/// The reason for a failure in a result: a word that programs compare, and the HTTP status, if any.
 package struct FailureReason: Sendable, Hashable {
     /// The code of the error, or `timeout` for a network failure that was a timeout.
     package let word: String
@@ -18,7 +18,7 @@ package struct FailureReason: Sendable, Hashable {
             .compactMap { Int($0.description) }.first { Self.statuses.contains($0) }
     }
 
-    /// The words of failures.
+    /// All words for failures, sorted.
     static let words = (DownloadError.Code.known.map(\.rawValue) + [timeout]).sorted()
     static let statuses = 100...599
 

@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// An entry of one of the run's lists.
+/// The place of an entry in one of the run's lists.
 package struct ListPlace: Sendable, Hashable {
     /// The index of the list.
     package var list: Int
@@ -19,7 +19,7 @@ package struct ListPlace: Sendable, Hashable {
         self.earlier = earlier
     }
 
-    /// What identifies the entry.
+    /// The identity of an entry: its list and its line.
     package struct Key: Sendable, Hashable, Comparable {
         package var list: Int
         package var line: Int
@@ -34,7 +34,7 @@ package struct ListPlace: Sendable, Hashable {
     var start: URLList.Place? { offset > 0 ? URLList.Place(line: line, offset: offset) : nil }
 }
 
-/// Encoded as `[list, line, offset, number]`, because a checkpoint contains one for each open entry.
+/// Encoded in the short form `[list, line, offset, number]`, because a checkpoint contains a place for each open entry.
 extension ListPlace: Codable {
     package init(from decoder: any Decoder) throws {
         let numbers = try [Int](from: decoder)

@@ -33,7 +33,7 @@ package struct ResultLine: Sendable, Hashable, Codable {
     package var reason: String?
     package var message: String?
     package var httpStatus: Int?
-    /// The digest of the file, if it was compared with an expected one.
+    /// The digest of the file, if it was compared with an expected one or names the file.
     package var digest: String?
     /// The expected digest of a failed file.
     package var checksum: String?
@@ -42,18 +42,18 @@ package struct ResultLine: Sendable, Hashable, Codable {
     /// With `--dedup`, whether another entry's file has the same content, so that no file was added.
     package var isDuplicate: Bool?
     package var time: Date
-    /// The attempts of this run.
+    /// The number of attempts in this run.
     package var attempts: Int?
     /// The number of the list, from 1; `nil` if there is only one.
     package var list: Int?
-    /// The line of the entry; `nil` for an argument. With `--retry-from`, both numbers are those of the earlier results.
+    /// The line of the entry; `nil` for an argument. With `--retry-from`, ``list`` and ``line`` are those of the earlier result.
     package var line: Int?
     /// With `--retry-from`, the line in the results file.
     package var entry: Int?
     /// The columns of the entry in the list.
     package var columns: JSONValue?
 
-    /// Creates the line of a file that has not ended.
+    /// Creates a line with the members that are known from the request.
     package init(_ subject: ResultSubject, _ status: Status, _ date: Date) {
         let request = subject.request
         url = request.sources.first?.text
@@ -91,7 +91,7 @@ package struct ResultLine: Sendable, Hashable, Codable {
         return line
     }
 
-    /// Returns the line with the name by content.
+    /// Returns the line with the digest that names the file, and whether the file is a duplicate.
     func naming(_ stored: ContentStore.Stored) -> ResultLine {
         var line = self
         if let checksum = stored.file.checksum { line.digest = checksum.description }
@@ -133,7 +133,7 @@ package struct ResultLine: Sendable, Hashable, Codable {
     package var text: String { JSONLine.of(self).text }
 }
 
-/// The subject of a result.
+/// The request that a result is about, and its list entry.
 package struct ResultSubject: Sendable {
     package let request: DownloadRequest
     /// The entry; `nil` for an argument.

@@ -191,7 +191,7 @@ final class ResultsFile: Sendable {
 
 private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
 
-/// Reads the lines of a results file, one at a time in memory.
+/// Reads the lines of a results file, with one line in memory at a time.
 struct ResultsReader {
     private var lines: TextLines
     private var position = 0
@@ -199,7 +199,7 @@ struct ResultsReader {
     private let readBytes: (_ position: Int) throws(UsageError) -> [UInt8]
 
     init(mostLineBytes: Int, _ readBytes: @escaping (_ position: Int) throws(UsageError) -> [UInt8]) {
-        // Not the start of a text, where a byte order mark could be.
+        // An offset above 0, because a byte order mark is skipped only at offset 0.
         lines = TextLines(mostBytes: mostLineBytes, startingAt: 1)
         self.readBytes = readBytes
     }

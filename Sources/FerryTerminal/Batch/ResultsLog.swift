@@ -4,7 +4,7 @@ import Synchronization
 
 /// The results of a run, and the cursor from which the next run continues.
 ///
-///     entry taken ─► cursor          file ended ─► line ─► cursor ─► every 1024 lines a checkpoint
+///     entry taken ─► cursor          file ended ─► line ─► cursor ─► a checkpoint after 1024 or more lines
 ///
 /// Invariants:
 /// - An entry counts as ended only if its line is written. A line is written in one call, so the lines of several processes
@@ -79,7 +79,7 @@ package final class ResultsLog: Sendable {
         } catch { throw UsageError("--results \(path): \(error.reason)") }
     }
 
-    /// Writes the first checkpoint of the run. Returns why it cannot be written.
+    /// Writes the first checkpoint of the run. Returns the reason if it cannot be written.
     package func begin() -> Reason? { state.withLock { writeCheckpoint(&$0) } }
 
     /// Records that an entry was taken.
@@ -105,7 +105,7 @@ package final class ResultsLog: Sendable {
             state.isClean = false
             state.cursor.end(key, outcome)
             state.linesSinceCheckpoint += 1
-            // A checkpoint contains all open entries, so at least as many lines precede it.
+            // A checkpoint contains all open entries, so it is written only after as many lines.
             let due = max(mostLines, state.cursor.openCount)
             return state.linesSinceCheckpoint >= due ? writeCheckpoint(&state) : nil
         }

@@ -23,7 +23,7 @@ package struct RetryFilter: Sendable, Hashable {
             }
         }
         (self.words, self.statuses) = (words, statuses)
-        // Lexical: links below the directory were made by its user.
+        // Paths are compared as text, because symbolic links below the directory were made by its user.
         self.directory = directory
     }
 
@@ -71,7 +71,7 @@ package struct RetryFilter: Sendable, Hashable {
         return entry
     }
 
-    /// Returns the path if it is below the directory, or the directory itself.
+    /// Returns the path if it is the directory itself or lies below it.
     private func inside(_ path: String) throws(TextError) -> String {
         let isPlain =
             !path.utf8.contains(0) && Paths.isAbsolute(path)

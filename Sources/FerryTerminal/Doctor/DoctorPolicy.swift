@@ -4,7 +4,7 @@ package import FerryCore
 
 /// Rates the findings of `ferry doctor`. Pure.
 package enum DoctorPolicy {
-    /// Checks the limit of open files; `nil` for no limit.
+    /// Checks the limit of open files, which is `nil` if there is none.
     package static func openFiles(_ limit: Int?) -> DoctorCheck {
         guard let limit else { return DoctorCheck("open files", .ok, "no limit") }
         if limit >= 1024 { return DoctorCheck("open files", .ok, "\(limit)") }
@@ -60,9 +60,9 @@ package enum DoctorPolicy {
         return DoctorCheck("state", .ok, .words(path))
     }
 
-    /// Reports damaged catalogues that were moved aside; `nil` if there is none.
+    /// Reports damaged catalogues that were moved aside; `nil` if there are none.
     ///
-    /// - Parameter paths: Their paths, the last one last.
+    /// - Parameter paths: The paths of the damaged catalogues, with the latest one last.
     package static func list(_ paths: [String]) -> DoctorCheck? {
         guard let last = paths.last else { return nil }
         return DoctorCheck(

@@ -41,7 +41,7 @@ package enum BottleneckText {
         return "\((share * 10).rounded() / 10)"
     }
 
-    /// At least the smallest share that is shown, because some packets are lost.
+    /// Formats a share of lost packets. Never shows 0, because some packets are lost.
     private static func lost(_ share: Double?) -> String {
         ByteText.percent(share.map { max(0.001, $0) }, isComplete: false)
     }

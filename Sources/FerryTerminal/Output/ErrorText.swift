@@ -1,13 +1,13 @@
 package import Ferry
 import FerryCore
 
-/// Formats errors as text, with the command to continue after one.
+/// Formats errors as text, with the command that resumes the download.
 package enum ErrorText {
     /// Returns one line: file, failure, cause, and suggestion.
     ///
     /// - Parameters:
     ///   - name: The file or URL. Omitted if the message already contains it, or if it is empty.
-    ///   - isBrief: Whether to omit what the user can do, as in the rows of a list.
+    ///   - isBrief: Whether to omit the suggestion and the command, as in the rows of a list.
     package static func line(
         _ error: DownloadError, name: String, command: String? = nil, isBrief: Bool = false
     ) -> String {
@@ -60,8 +60,8 @@ package enum ErrorText {
         }
     }
 
-    /// Returns the error of `ferry get`, with a suggestion that fits its arguments: for a file in use, `-o` if it was given a URL and
-    /// not a part file; for a private address, to leave out `--no-private`.
+    /// Returns the error of `ferry get`, with a suggestion that fits its arguments: for a file in use, another name with `-o`,
+    /// unless the argument is a part file; for a private address, to omit `--no-private`.
     package static func advised(
         _ error: DownloadError, for destination: DownloadRequest.Destination
     ) -> DownloadError {
@@ -101,12 +101,12 @@ package enum ErrorText {
         return text.prefix(1).lowercased() + text.dropFirst()
     }
 
-    /// Returns the command to run after a failure that needs a new link or credentials; `nil` after every other.
+    /// Returns the command to run after a failure that needs a new link or credentials; `nil` for other failures.
     ///
     /// - Parameters:
     ///   - part: The path of the part file, whose journal stores the request; `nil` if there is none.
     ///   - url: The redacted URL of the request.
-    ///   - options: The options of the command that failed, as words of a shell.
+    ///   - options: The options of the command that failed, as shell words.
     package static func command(
         after error: DownloadError, part: String?, url: String?, options: String = ""
     ) -> String? {

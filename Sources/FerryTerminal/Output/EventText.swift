@@ -1,7 +1,7 @@
 package import Ferry
 import FerryCore
 
-/// Formats events as single lines of text. Text from outside is escaped.
+/// Formats events as single lines of text. Untrusted text is escaped.
 package enum EventText {
     /// The verbosity.
     package enum Detail: Int, Sendable, Hashable, Comparable {
@@ -25,7 +25,7 @@ package enum EventText {
         return ("\(name): \(text)" as Reason).shown
     }
 
-    /// The notes that are reported even without `-v`, because they change what is fetched, expected or named.
+    /// The notes that are reported even without `-v`, because they concern the source, the content or the name of a file.
     private static let important: Set<ErrorPhrase.Key> = [
         .notOursHere, .unusablePartHere, .nameTaken, .checksumKept, .checksumDropped, .mismatchAccepted, .mirrorDropped,
         .onWithMirror,
@@ -36,7 +36,7 @@ package enum EventText {
         .storedEncoded, .contentDigestsLeft, .askingAgain,
     ]
 
-    /// Like ``line(_:name:detail:)`` for an event's kind. An ``important`` note is always reported, except with `-q`.
+    /// Like ``line(_:reason:name:detail:)``, for a whole event. An ``important`` note is always reported, except with `-q`.
     package static func line(_ event: DownloadEvent, name: String, detail: Detail) -> String? {
         var detail = detail
         if case .phrase(let phrase)? = event.reason, important.contains(phrase.key), detail == .normal {
@@ -82,11 +82,11 @@ package enum EventText {
                 ? "exists already; not changed (--on-conflict skip)" : "already complete, \(size), proof: \(proof)"
         } else {
             let seconds = max(0.01, Seconds.of(elapsed))
-            // For a file of this machine, no bytes are received.
+            // For an uploaded local file, no bytes are received.
             let isSent = file.receivedBytes == 0 && file.storedETag != nil
             let bytes = isSent ? file.totalBytes : file.receivedBytes
             let time = seconds < 1 ? "\((seconds * 100).rounded() / 100)s" : ByteText.duration(elapsed)
-            // What came in an earlier run has no speed in this one.
+            // Bytes that were received in an earlier run do not count for the speed of this one.
             text =
                 bytes > 0
                 ? "done, \(size) in \(time), \(ByteText.rate(Double(bytes) / seconds)), proof: \(proof)"

@@ -3,11 +3,11 @@ import FerryCore
 /// The options of a `ferry get`, for the printed command that resumes its file. Pure.
 package enum GivenOptions {
     /// Returns the options as shell words, without credentials for the server; other secrets are `…`. Empty unless the
-    /// command names exactly one file, because the options of several files do not belong to one of them.
+    /// command names exactly one file, because options for several files do not apply to one of them.
     ///
     /// - Parameters:
     ///   - words: The words after `get`.
-    ///   - items: The words that name what is downloaded.
+    ///   - items: The words that name the files to download.
     package static func text(_ words: [String], items: [String]) -> String {
         guard items.count == 1, let item = items.first else { return "" }
         let secrets = ArgumentSecrets.ranges(in: (["get"] + words).map { Array($0.utf8) }).dropFirst()

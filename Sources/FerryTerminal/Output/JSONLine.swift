@@ -7,7 +7,7 @@ import FerryCore
     package import Foundation
 #endif
 
-/// A line of `--json` of every command: the format version, and the members of an event, a failure, a download's
+/// A line of the `--json` output of any command: the format version, and the members of an event, a failure, a download's
 /// progress, a plan, or an object of the API, sorted by name. A test compares the members with the tables in docs/cli.md.
 package struct JSONLine: Encodable, Sendable {
     /// The format version, member `v`. Additional members and kinds do not change it.
@@ -18,7 +18,7 @@ package struct JSONLine: Encodable, Sendable {
     private var date: Date?
     private var exitCode: Int32?
     private var command: String?
-    /// The value whose members the line has.
+    /// The value whose members the line contains.
     private let content: any Encodable & Sendable
 
     /// Returns the line of an event.

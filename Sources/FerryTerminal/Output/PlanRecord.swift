@@ -9,7 +9,7 @@ package import Ferry
 
 /// Formats the result of `ferry plan` as JSON or text.
 package enum PlanRecord {
-    /// Returns one JSON object; its members are the second table in docs/cli.md.
+    /// Returns one JSON object, whose members are listed in the second table of docs/cli.md.
     package static func line(_ plan: DownloadPlan, date: Date) -> JSONLine { .plan(plan, date: date) }
 
     /// Returns the size in bytes, the date and the URL of an object, with tabs between them.
@@ -20,7 +20,7 @@ package enum PlanRecord {
 
     /// Returns one fact per line, as name and value.
     ///
-    /// - Parameter rule: What happens to an existing file with the name.
+    /// - Parameter rule: The rule for an existing file of the same name.
     package static func text(_ plan: DownloadPlan, _ rule: ConflictRule = .rename) -> [String] {
         let digests = plan.digests.map(\.description).joined(separator: ", ")
         let resume: Reason =

@@ -2,7 +2,7 @@
 package struct ArgumentTranslation: Sendable {
     private let translate: @Sendable ([String]) -> [String]
 
-    /// - Parameter translate: Returns the command line of a command; arguments of other programs unchanged.
+    /// - Parameter translate: Returns the command's own arguments for those of a known program; other arguments unchanged.
     package init(_ translate: @escaping @Sendable ([String]) -> [String]) { self.translate = translate }
 
     package func command(_ arguments: [String]) -> [String] { translate(arguments) }

@@ -1,6 +1,6 @@
 package import ArgumentParser
 
-/// A command that runs on file threads, with an exit code.
+/// An asynchronous command, which runs on file threads and returns an exit code.
 package protocol AsyncCommand: ParsableCommand {
     /// Whether the command runs until it is stopped. Such a command is refused if the system allows only a few threads.
     static var isService: Bool { get }

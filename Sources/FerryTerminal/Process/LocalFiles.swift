@@ -58,7 +58,7 @@ enum LocalFiles {
         }
     }
 
-    /// The bytes read from a pipe, so that they can be read again.
+    /// A copy of the bytes that were read from a pipe, so that they can be read again.
     private final class PipeCopy: Sendable {
         private struct State {
             var count = 0
@@ -166,7 +166,7 @@ enum LocalFiles {
     /// Creates the directory and its parents if missing, and checks that it is writable.
     static func prepareDirectory(_ path: String) throws(UsageError) {
         func refused(_ reason: Int32) -> UsageError {
-            // A path that cannot be a directory is a mistake in the command, whatever the disk.
+            // A path that cannot be a directory is a mistake in the command, not a failure of the disk.
             UsageError(
                 "cannot write to directory \(path): \(String(cString: strerror(reason)))",
                 code: reason == ENOTDIR ? .invalidRequest : .disk)

@@ -17,7 +17,7 @@ package enum OpenFileLimit {
         return Int(exactly: limit.rlim_cur)
     }
 
-    /// The descriptors that the threads and streams of any run need to start.
+    /// The number of descriptors that every run needs for its threads and streams.
     private static let least = 16
 
     /// Returns the message if the limit is too low for any run; `nil` if it suffices.

@@ -13,8 +13,8 @@ package enum OwnProgram {
         Paths.join(WorkingDirectory.path, path)
     }
 
-    /// Resolves a path in the same way, and removes `.`, `..` and empty components. Lexical, because the working
-    /// directory's path contains no links.
+    /// Resolves a path in the same way, and removes `.`, `..` and empty components. Does not access the file system,
+    /// because the working directory's path contains no symbolic links.
     package static func plain(_ path: String) -> String {
         var parts: [Substring] = []
         for part in absolute(path).split(at: "/") where part != "." {

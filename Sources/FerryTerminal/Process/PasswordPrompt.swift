@@ -61,7 +61,7 @@ enum PasswordPrompt {
 
 /// A yes-or-no question on the terminal.
 enum ConfirmationPrompt {
-    /// As ``ask(_:)``; false without a terminal.
+    /// Like ``ask(_:)``, but returns false without a terminal.
     @Sendable static func isConfirmed(_ question: String) -> Bool { (try? ask(question)) ?? false }
 
     /// Prompts on the controlling terminal, not the standard streams. Anything but `y` and `yes` counts as no.

@@ -7,7 +7,7 @@ import Ferry
 #endif
 
 extension PlanningWorld {
-    /// The functions of this machine.
+    /// The environment, files and terminal of this machine.
     package static var system: PlanningWorld {
         var world = PlanningWorld(
             environment: ProcessInfo.processInfo.environment, openFileLimit: OpenFileLimit.current,

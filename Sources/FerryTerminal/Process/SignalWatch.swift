@@ -15,14 +15,14 @@ package final class SignalWatch: Sendable {
     package static let continuing = SIGCONT
     package static let hangup = SIGHUP
 
-    /// The caught signals in order: the first signal that stops the program, and every other signal.
+    /// The caught signals in order: the first signal that stops the program, and all signals that do not stop it.
     package let signals: AsyncStream<Int32>
     // SAFETY: set once in init, only kept alive afterwards; dispatch sources are thread-safe.
     nonisolated(unsafe) private let source: any DispatchSourceRead
 
     /// Catches SIGINT, SIGTERM and SIGCONT, and SIGHUP and SIGTSTP unless they are ignored (`nohup`).
     ///
-    /// Only one instance per process, as signal handlers are global. `nil` if no pipe can be created.
+    /// Create only one instance per process, because signal handlers are global. Returns `nil` if no pipe can be created.
     ///
     /// - Parameter hangupStops: Whether SIGHUP stops the program; otherwise every SIGHUP is delivered.
     package init?(hangupStops: Bool = true) {

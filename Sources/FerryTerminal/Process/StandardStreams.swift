@@ -55,7 +55,7 @@ package enum StandardStreams {
     }
 }
 
-/// Outside the type, whose own `write` would hide the function.
+/// Declared outside the type, whose own `write` would hide the function.
 private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
 }
@@ -63,7 +63,7 @@ private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) ->
 /// Writes to standard output and standard error on its own threads, in the order of the calls.
 ///
 /// A reader that does not read (a full pipe, a terminal stopped with Ctrl-S) blocks the writing thread. Without these
-/// threads it would block downloads, and the checkpoint after a signal. Streams to the same terminal share a thread,
+/// threads, such a reader would block downloads, and the checkpoint after a signal. Streams to the same terminal share a thread,
 /// which keeps their output in order.
 package final class StandardWriter: Sendable {
     /// The number of waiting bytes beyond which transient output (bars, progress) is dropped.
@@ -77,7 +77,7 @@ package final class StandardWriter: Sendable {
             var texts: [(descriptor: Int32, bytes: [UInt8], isWhole: Bool)] = []
             /// Whether a call to `write()` is scheduled.
             var isScheduled = false
-            /// The bytes that are waiting or being written.
+            /// The number of bytes that are waiting or being written, by descriptor.
             var waiting: [Int32: Int] = [:]
             var closed: Set<Int32> = []
             /// The error number of the first failure.
@@ -157,7 +157,7 @@ package final class StandardWriter: Sendable {
         lane(of: descriptor).add(bytes, to: descriptor, isWhole: isWhole)
     }
 
-    /// The error number of the first failure to write to standard output; `nil` if its reader has closed it.
+    /// The error number of the first failure to write to standard output; `nil` for none, and for a pipe closed by its reader.
     package var outputFailure: Int32? { output.failure.flatMap { $0 == EPIPE ? nil : $0 } }
 
     private func lane(of descriptor: Int32) -> Lane { descriptor == 1 ? output : error }

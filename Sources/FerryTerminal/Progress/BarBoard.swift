@@ -26,7 +26,7 @@ package struct BarBoard: Sendable, Hashable {
 package struct WholeProgress: Sendable, Hashable {
     /// The number of files of the command.
     package var fileCount: Int
-    /// Whether that number is an estimate.
+    /// Whether ``fileCount`` is an estimate.
     package var isEstimate = false
     /// The number of completed files.
     package var finishedCount: Int
@@ -61,7 +61,7 @@ package struct WholeProgress: Sendable, Hashable {
         return fileCount > 0 ? min(1, (Double(endedCount) + openFraction) / Double(fileCount)) : nil
     }
 
-    /// The remaining time at the current speed; `nil` if size or speed is unknown, or beyond a thousand days.
+    /// The remaining time at the current speed; `nil` if size or speed is unknown, or if it exceeds a thousand days.
     package var timeRemaining: Duration? {
         guard let totalBytes, totalBytes >= completedBytes, bytesPerSecond.isFinite, bytesPerSecond > 0 else {
             return nil

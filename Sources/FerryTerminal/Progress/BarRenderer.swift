@@ -130,7 +130,7 @@ struct BarLayout: Sendable, Hashable {
     /// Columns that are reserved for a remark if no other part leaves space for it.
     var remark = 0
 
-    /// The number of columns from which on a sentence is better than a word, and the columns of a word.
+    /// The minimum number of columns for a remark that is a sentence, and the number of columns for a word.
     static let sentence = 30
     private static let word = 12
 
@@ -142,7 +142,9 @@ struct BarLayout: Sendable, Hashable {
         var hidesPercent: Bool
     }
 
-    /// Returns the position of a remark in a file's row. `isEmpty`: no bytes of the file are on disk.
+    /// Returns the position of a remark in a file's row.
+    ///
+    /// - Parameter isEmpty: Whether no bytes of the file are on disk.
     func place(of text: String, needsRoom: Bool, isEmpty: Bool) -> Place {
         let length = DisplayWidth.columns(of: text)
         let wanted = min(length, Self.word)
@@ -208,8 +210,8 @@ struct BarRow: Sendable, Hashable {
     var name: String
     var fraction: Double?
     var isComplete: Bool
-    /// Whether the total number of bytes is known. Without it, only the bar shows the fraction, which then counts files:
-    /// a percentage beside the bytes would be mistaken for theirs.
+    /// Whether the total number of bytes is known. If not, the fraction counts files, and only the bar shows it: beside
+    /// the number of bytes, a percentage would seem to be that of the bytes.
     var hasTotal = true
     var size: String
     var speed: String
@@ -217,7 +219,7 @@ struct BarRow: Sendable, Hashable {
     var connections: String
     /// Text in place of speed, time left and connections while the file is not downloading.
     var remark: String?
-    /// The word for the state, for a remark that would be cut to a few words.
+    /// The word for the state, which replaces a remark that would be cut to a few words.
     var state: String?
     /// Whether the remark also replaces the size, which is less informative.
     var needsRoom = false

@@ -7,10 +7,10 @@ package import FerryCore
     package import struct Foundation.Date
 #endif
 
-/// The files that wait for their servers, each wait reported once. Pure.
+/// Determines which waits for servers to report, so that each is reported once. Pure.
 ///
 /// A wait is reported when its files have not changed since the last reading, so that files that were submitted together are
-/// in one line. It is reported again if the server asks for another delay after that time.
+/// in one line. It is reported again if the server requests another delay when this one has passed.
 package struct ServerWaits: Sendable {
     /// The files that wait for one reason.
     package struct News: Sendable, Hashable {
@@ -26,7 +26,7 @@ package struct ServerWaits: Sendable {
             return ("\(who): \(text)" as Reason).shown
         }
 
-        /// An event of each file.
+        /// An event for each file.
         package func events(at date: Date) -> [DownloadEvent] {
             files.compactMap { file in
                 guard case .waiting(let wait) = file.state, let error = file.waitError else { return nil }
@@ -42,7 +42,9 @@ package struct ServerWaits: Sendable {
 
     package init() {}
 
-    /// Returns what must be reported. `open` are the statuses of all files that have not ended.
+    /// Returns the waits to report.
+    ///
+    /// - Parameter open: The statuses of all files that have not ended.
     package mutating func take(_ open: [DownloadStatus], at date: Date) -> [News] {
         var causes: [String] = []
         var waiting: [String: [DownloadStatus]] = [:]
@@ -58,7 +60,7 @@ package struct ServerWaits: Sendable {
             guard let statuses = waiting[cause], files[cause] == last[cause],
                 let first = statuses.first(where: \.waitsForServer),
                 case .waiting(.server(let since, let until?)) = first.state,
-                // A server that is down is tried again and again; the attempts are reported.
+                // For a server that is down, each new attempt is reported by itself.
                 told[cause].map({ since == nil && $0 <= date && $0 < until }) ?? true,
                 let sentence = first.waitSentence({ LocalTime.text($0) })
             else { return nil }
@@ -69,6 +71,6 @@ package struct ServerWaits: Sendable {
 }
 
 extension DownloadStatus {
-    /// Whether the download waits for a time that its server has caused.
+    /// Whether the download waits for its server until a known time.
     var waitsForServer: Bool { if case .waiting(.server(_, _?)) = state { true } else { false } }
 }

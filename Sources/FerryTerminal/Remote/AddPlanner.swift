@@ -11,7 +11,7 @@ import FerryCore
 /// Turns the arguments of `ferry add` into requests. Pure except for its ``PlanningWorld``.
 package enum AddPlanner {
     package struct Plan: Sendable {
-        /// The items, none of them a directory, with absolute destinations whose directories are created.
+        /// The items, none of them a directory, with absolute destinations whose directories have been created.
         package let items: PlannedItems
         /// Applies the options to an item's request.
         package let complete: @Sendable (DownloadRequest) -> DownloadRequest

@@ -65,7 +65,7 @@ package enum DownloadFacts {
         return lines
     }
 
-    /// Returns the events. Consecutive events of the same meaning become the last of them, with their number.
+    /// Returns the events. Consecutive events of the same meaning are replaced by the last of them and their number.
     private static func folded(_ events: [EventBody]) -> [(event: DownloadEvent, count: Int)] {
         var folded: [(event: DownloadEvent, count: Int)] = []
         for event in events.map(\.event) {
@@ -78,7 +78,7 @@ package enum DownloadFacts {
         return folded
     }
 
-    /// Whether two events are attempts or notes whose sentences differ only in their numbers.
+    /// Whether two events are attempts or notes whose sentences differ only in their arguments.
     private static func saysTheSame(_ one: DownloadEvent, _ other: DownloadEvent) -> Bool {
         switch (one.kind, other.kind) {
         case (.retrying, .retrying), (.note, .note): break
@@ -106,7 +106,7 @@ package enum DownloadFacts {
         return text.local
     }
 
-    /// Returns what must end before a download that waits for a slot can start.
+    /// Returns the position in the queue of a download that waits for a slot.
     private static func place(_ queue: DownloadDetail.Queue) -> Reason {
         let before: Reason = queue.before == 0 ? "it is the next" : "\(queue.before) before it"
         if queue.running < queue.limit { return before }

@@ -2,8 +2,8 @@ import Ferry
 package import FerryAPI
 import FerryCore
 
-/// Formats downloads as a table. Below a download that has failed, or that waits for a time or the user, the reason has its own
-/// lines. Pure.
+/// Formats downloads as a table. Below a download that has failed, or that waits for a time or the user, the reason is
+/// shown on separate lines. Pure.
 ///
 /// If space is short, columns are omitted in the order time left, speed, size, session, and the name is shortened in
 /// the middle. Without a width nothing is shortened.
@@ -82,7 +82,7 @@ package struct DownloadTable: Sendable {
         return label
     }
 
-    /// Returns why the download has failed, or why it waits and what continues it; `nil` if the state needs no reason.
+    /// Returns the reason for a failure or a wait, with the command that continues the download; `nil` for other states.
     static func reason(_ download: ListedDownload) -> String? {
         if case .failed(let error) = download.status.state { return failure(error, of: download) }
         let sentence = download.status.waitSentence { LocalTime.text($0) } ?? wait(download)
@@ -90,7 +90,7 @@ package struct DownloadTable: Sendable {
         return parts.isEmpty ? nil : parts.joined(separator: ErrorText.separator)
     }
 
-    /// Returns the error of a failed download, when it is retried by itself, and what the user can do.
+    /// Returns the error of a failed download, the time of the next automatic attempt, and the user's remedy.
     ///
     /// - Parameter isBrief: Whether to omit a suggestion that is not a command of the daemon.
     static func failure(_ error: DownloadError, of download: ListedDownload, isBrief: Bool = true) -> String {
@@ -100,7 +100,7 @@ package struct DownloadTable: Sendable {
         return ([line] + [next, remedy].compactMap { $0?.shown }).joined(separator: ErrorText.separator)
     }
 
-    /// Returns what a download that has a slot but fetches nothing waits for; `nil` for other downloads.
+    /// Returns the reason why a running download fetches nothing; `nil` for other downloads.
     static func wait(_ download: ListedDownload) -> Reason? {
         guard download.status.state == .downloading, let limit = download.status.progress.bottleneck,
             [.otherDownloads, .comparison].contains(limit.cause)
@@ -108,7 +108,7 @@ package struct DownloadTable: Sendable {
         return BottleneckText.sentence(limit)
     }
 
-    /// Returns what the user can do to continue a download; `nil` if it continues by itself, or if its error suggests something.
+    /// Returns the command with which the user continues a download; `nil` if none is needed, or if its error suggests one.
     static func remedy(_ download: ListedDownload) -> Reason? {
         switch download.status.state {
         case .failed(let error) where error.code == .checksum:

@@ -40,13 +40,15 @@ extension RemoteRun {
         return try await act(.cancel, on: words)
     }
 
-    /// Runs `ferry remove`; `isSure` as in ``cancel(_:isSure:)``.
+    /// Runs `ferry remove`.
+    ///
+    /// - Parameter isSure: Whether to skip the confirmation.
     package func remove(_ words: [String], deletingFiles: Bool, isSure: Bool) async throws -> ExitCode {
         guard try await isMeant("remove", words, deletingFiles: deletingFiles, isSure) else { return .interrupted }
         return try await many(.removeMany, RemovalBody(words: words, deleteFiles: deletingFiles), done: "removed")
     }
 
-    /// The size from which on a deletion must be confirmed.
+    /// The minimum size of a deletion that must be confirmed.
     private static let much: ByteCount = 10_000_000
 
     /// Whether to carry out an action that deletes data. On a terminal, asks for confirmation if much is deleted.
@@ -119,7 +121,7 @@ extension RemoteRun {
             let body = try await link.ask(.keepResumeData, id: id.rawValue, as: ResumeDataBody.self)
             return try ResumeData(body.resumeData).partPath
         } catch {
-            // The daemon has cancelled the download, and deleted nothing of another one.
+            // The daemon has cancelled the download, and has not deleted files of another one.
             guard error.code == .notResumable, let phrase = error.phrase,
                 [.nothingYet, .nothingToResume, .partOfAnother, .partGone, .missing].contains(phrase.key)
             else { throw error }
@@ -128,8 +130,8 @@ extension RemoteRun {
         }
     }
 
-    /// Acts on many downloads in one request: separate requests would start waiting downloads in the slots that the first
-    /// ones free. A download that refuses the action does not affect the others.
+    /// Acts on many downloads in one request: with separate requests, waiting downloads would start in the slots that the
+    /// first requests free. A download that refuses the action does not affect the others.
     func many(_ route: Route, _ body: some Encodable & Sendable, done: String) async throws -> ExitCode {
         let count = try await link.ask(route, query: sessionQuery, json: body, as: ActionCount.self)
         let failures = count.byID
@@ -174,7 +176,7 @@ extension RemoteRun {
         return ("\(line); it has failed; to try it again: \(resume)" as Reason).local
     }
 
-    /// The line of a moved download: one of another priority than the usual stays among those of its own.
+    /// Returns the line of a moved download. A download of a special priority moves only among those of the same priority.
     private static func move(_ line: String, of download: ListedDownload) -> String {
         if download.priority == .normal { return line }
         let priority = DownloadFacts.priority(download.priority)
@@ -199,7 +201,7 @@ extension RemoteRun {
         }
         let count = try await link.ask(.clear, json: ClearBody(which, deleteFiles: deletingFiles), as: ActionCount.self)
         if json { say(count) } else { say("\(Reason.pattern("removed", []).local): \(Self.number(count.changed))") }
-        // These files are kept because they have changed since.
+        // These files are kept, because they have changed since they were downloaded.
         for kept in count.failures ?? [] { console.message("ferry: " + kept.error.reason.shown) }
         return ExitCode.combine((count.failures ?? []).map { ExitCode.of($0.error) })
     }

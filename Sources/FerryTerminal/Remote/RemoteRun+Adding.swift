@@ -33,7 +33,7 @@ extension RemoteRun {
             batch.append(request)
             if batch.count == FerryAPI.mostAdded { try await add(&batch) }
         }
-        // Returns exit code 2 if a line of a list is unusable; the others are added.
+        // If a line of a list is unusable, the other lines are added, and the exit code is 2.
         try await add(&batch)
         if isEmpty { console.message("ferry: " + PlannedItems.empty.shown) }
         return isWhole ? .done : .usage

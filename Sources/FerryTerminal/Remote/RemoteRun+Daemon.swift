@@ -9,7 +9,7 @@ import FerryCore
     import Foundation
 #endif
 
-/// The daemon itself.
+/// Commands for the daemon itself.
 extension RemoteRun {
     private struct DaemonStatus: Encodable {
         var running: Bool
@@ -35,7 +35,7 @@ extension RemoteRun {
     ///
     /// - Parameters:
     ///   - holder: The process that holds the lock of the state directory, for a daemon that does not answer.
-    ///   - isService: Whether systemd has started this process.
+    ///   - isService: Returns whether systemd has started a process.
     ///   - end: Ends a process and returns once it has exited.
     package func stop(
         holder: Int?, isService: (Int) -> Bool, end: (Int) async throws -> Void
@@ -73,8 +73,8 @@ extension RemoteRun {
     ///
     /// - Parameters:
     ///   - log: The log file of a daemon that a command has started.
-    ///   - hasLog: Whether a process writes to it.
-    ///   - isService: Whether systemd has started this process.
+    ///   - hasLog: Returns whether a process writes to the log file.
+    ///   - isService: Returns whether systemd has started a process.
     package func status(
         log: String, hasLog: (Int) -> Bool, isService: (Int) -> Bool
     ) async throws -> ExitCode {
@@ -135,8 +135,8 @@ extension RemoteRun {
     /// Runs `ferry logs`.
     ///
     /// - Parameters:
-    ///   - hasLog: Whether a process writes to the log file of a daemon that a command has started.
-    ///   - isService: Whether systemd has started this process.
+    ///   - hasLog: Returns whether a process writes to the log file of a daemon that a command has started.
+    ///   - isService: Returns whether systemd has started a process.
     ///   - read: Reads the lines of that file.
     package func logs(
         hasLog: (Int) -> Bool, isService: (Int) -> Bool, read: ((String) -> Void) async throws -> Void
@@ -153,7 +153,7 @@ extension RemoteRun {
         return .done
     }
 
-    /// Returns the number of downloads that wait for credentials or a link, which no restart resumes. Counts only the
+    /// Returns the number of downloads that wait for credentials or a link, which a restart does not resume. Counts only the
     /// first 10,000 waiting downloads.
     private func countNeedingUser() async -> Int {
         let query = [("state", DownloadState.Kind.waiting.rawValue), ("session", FerryAPI.everySession)]
@@ -166,7 +166,7 @@ extension RemoteRun {
         }
     }
 
-    /// Says that the daemon has found its list damaged, and what is left of it.
+    /// Returns the message about a list that the daemon has found damaged, with the path of its copy.
     static func damage(_ path: String) -> Reason {
         "it was damaged when the daemon started, and is kept as \(path); unfinished downloads are found again, ended ones are no longer listed"
     }

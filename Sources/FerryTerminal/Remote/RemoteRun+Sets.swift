@@ -19,7 +19,7 @@ extension RemoteRun {
         }
     }
 
-    /// Runs `ferry sync --daemon`: prints the identifier of the set. A message reports a set that was listed before.
+    /// Runs `ferry sync --daemon`: prints the identifier of the set, and a message if the set was already listed.
     package func addSet(_ arguments: SyncArguments, standard: GetOptions) async throws -> ExitCode {
         let planner = SyncPlanner(
             standard, arguments.request, arguments.trust, arguments.run, arguments.show, world: .system)
@@ -88,9 +88,9 @@ extension RemoteRun {
     }
 }
 
-/// The line of `ferry sets` for one set, and the message about one that is added twice.
+/// The line of `ferry sets` for one set, and the message about a set that is added twice.
 enum FileSetText {
-    /// Returns the message for a set that was already listed, in its state before it was added again.
+    /// Returns the message for a set that was already listed, according to its state before it was added again.
     static func listedAlready(_ set: FileSet) -> String {
         let place = set.set.directory
         let text: Reason =

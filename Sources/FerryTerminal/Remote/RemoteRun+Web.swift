@@ -3,7 +3,7 @@ import FerryAPI
 import FerryClient
 import FerryCore
 
-/// The web page and the signed-in browsers.
+/// Commands for the web page and the signed-in browsers.
 extension RemoteRun {
     /// Runs `ferry web`: opens the page in a browser with a one-time code.
     ///

@@ -98,7 +98,7 @@ package struct RemoteRun: Sendable {
         return .done
     }
 
-    /// Returns the message in place of an empty list. It names the sessions if there is none of the given name.
+    /// Returns the message in place of an empty list. It lists all sessions if none has the given name.
     private func nothing(_ options: ListOptions) async throws -> Reason {
         if let session, session != FerryAPI.everySession {
             let known = try await link.ask(.sessions, as: SessionItems.self).items.map(\.identifier)

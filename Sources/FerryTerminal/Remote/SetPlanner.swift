@@ -73,7 +73,7 @@ package enum SetPlanner {
     /// A word `NAME=VALUE`.
     package typealias Pair = (name: String, value: String)
 
-    /// What the values are parsed with.
+    /// The context in which values are parsed.
     private struct Context: Sendable {
         let world: PlanningWorld
         let now: Date
@@ -81,7 +81,7 @@ package enum SetPlanner {
         let absolute: @Sendable (String) -> String
     }
 
-    /// The effect of a name in a change of the daemon's settings, or of a download.
+    /// A setting of the daemon or of a download, and the function that adds its value to a change.
     private struct Setting<Change>: Sendable {
         let name: String
         let apply: @Sendable (Pair, inout Change, Context) throws(UsageError) -> Void
@@ -145,8 +145,8 @@ package enum SetPlanner {
 
     package static var downloadNames: [String] { downloadSettings.map(\.name) }
 
-    /// First the settings that no option has, or whose values differ from the option's; then the options whose property
-    /// can be changed.
+    /// First the settings without a command line option, or with values other than the option's; then the options that can be
+    /// changed for a listed download.
     private static let downloadSettings: [Setting<RequestChange>] =
         [
             Setting("limit") { pair, change, _ throws(UsageError) in
@@ -210,7 +210,7 @@ package enum SetPlanner {
         if let credentials = url.credentials { change.set(credentials) }
     }
 
-    /// Secrets apply to one server, so they cannot be set for downloads from several at once.
+    /// Secrets apply to one server, so they cannot be set at once for downloads from several servers.
     static func checkServers(of urls: [String], _ change: RequestChange) throws(UsageError) {
         guard change.request.hasSecrets, !change.members.contains(.urls) else { return }
         let origins = Set(urls.map { try? DownloadURL($0) }.map { $0.map { Origin(of: $0) } })

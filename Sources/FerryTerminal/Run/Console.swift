@@ -20,7 +20,7 @@ package final class Console: Sendable {
     private struct State {
         var area = LiveArea()
         var lines: [String] = []
-        /// The terminal width at which they were drawn.
+        /// The terminal width at which the lines were drawn.
         var width = 0
         var isOutputOpen = true
         var isErrorOpen = true
@@ -56,8 +56,8 @@ package final class Console: Sendable {
     /// Returns when all output is written. May never return if a reader does not read.
     package func drained() async { await writer?.drained() }
 
-    /// Waits until all output is written. Returns `code`, or the code of a failed disk if a command whose output is its
-    /// result could not write it.
+    /// Waits until all output is written. Returns `code`, or the code for disk failures if a successful command
+    /// could not write its output.
     ///
     /// - Parameter mayBeClosed: Whether a command without an open standard output succeeds.
     ///   Default false.

@@ -97,7 +97,7 @@ package final class GetRun: Sendable {
             if let feed { group.addTask { await self.submit(from: feed) } }
             group.addTask { await self.readAhead() }
             group.addTask {
-                // The SIGCONT of our own suspension arrives when the bars are drawn again, and is ignored.
+                // The SIGCONT that ends the program's own suspension arrives when the bars are drawn again, and is ignored.
                 var isOwn = false
                 for await signal in signals {
                     switch signal {
@@ -175,7 +175,7 @@ package final class GetRun: Sendable {
         }
     }
 
-    /// Updates whether the manager keeps slots for other hosts, because the list may have entries of them.
+    /// Tells the manager whether to keep slots for other hosts, because the list may contain entries of them.
     private func expectOthers() {
         let mayHaveOthers = window.withLock { $0.mayHaveOthers }
         let isNews = expectsOthers.exchange(mayHaveOthers, ordering: .relaxed) != mayHaveOthers
@@ -235,20 +235,20 @@ package final class GetRun: Sendable {
                 name: url.map { Entry.shown($0, mark(of: request, place)) } ?? part ?? "")
             if case .file(let path) = request.destination { sync?.failed(error, path: path) }
             await record(error, subject, attempts: nil, date: Date())
-            // No other entry has been submitted meanwhile, so none waits.
+            // No other entry has been submitted meanwhile, so no entry waits for this one.
             _ = repeated.withLock { $0.end(request) }
             placeIsFree(of: request.host)
         }
     }
 
-    /// Ends the entries that waited for an equal one: its end is theirs. The others are submitted now.
+    /// Ends the waiting entries that are equal to an ended one, with the same outcome. Other waiting entries are submitted.
     private func endRepeated(_ end: End) async {
         let items = repeated.withLock { $0.end(end.request) }
         for item in items where item.request == end.request {
             switch end.outcome {
             case .completed(let stored, let date): await recordDuplicate(item.subject, of: stored, date)
             case .failed(let error, let date): await record(error, item.subject, attempts: nil, date: date)
-            // They are entries in progress for the next run.
+            // These entries remain open for the next run.
             case .shutDown: break
             }
             placeIsFree(of: item.request.host)
@@ -258,10 +258,10 @@ package final class GetRun: Sendable {
         await inOrder { for item in others where !isStopping { await submit(item) } }
     }
 
-    /// Distinguishes a URL with a hidden query from the other URLs of the run: the line of its list, or its position among
-    /// the arguments. `nil` if the URL has no query, or the run has no other URL.
+    /// Returns the text that distinguishes a URL with a hidden query from the other URLs of the run: the line of its list, or
+    /// its position among the arguments. `nil` if the URL has no query, or the run has no other URL.
     private func mark(of request: DownloadRequest, _ place: ListPlace?) -> Reason? {
-        // A sync names the file of the set as well, and requests only some of its files.
+        // A sync reports files by their names in the set, and requests only some of them.
         guard sync == nil, reporter.tellsApart, request.sources.first?.query != nil else { return nil }
         if let place {
             let lists = plan.items.lists
@@ -315,10 +315,10 @@ package final class GetRun: Sendable {
     // MARK: Time and signals
 
     private func report() async {
-        // Waits are reported without progress too.
+        // Waits are reported even if progress is not.
         let interval = reporter.interval ?? .seconds(1)
         var waits = ServerWaits()
-        // Includes files that start and end between two reports.
+        // Also counts the bytes of files that start and end between two reports.
         var meter = SpeedMeter(startingAt: .zero)
         var received: ByteCount = 0
         while (try? await Task.sleep(for: interval)) != nil {
@@ -485,7 +485,7 @@ extension GetRun {
                 ? SetAdvice.advised(error, repairs: plan.isOfRepair)
                 : ErrorText.advised(error, for: entry.request.destination)
             reporter.failed(told, id: event.id, name: entry.shownName, command: command, date: event.date)
-            // Removing deletes a part file. Without one, the entry is removed, because a list may be long.
+            // Removing an entry deletes its part file. Without a part file, it is removed, because a list may be long.
             if part == nil { try? await entry.download.remove() }
         }
     }
@@ -499,8 +499,8 @@ extension GetRun {
 
 /// Files that are named by their content: `--dedup`.
 extension GetRun {
-    /// Returns the store of a request's file and the file's name by its digest; `nil` for a file that is not named by
-    /// content.
+    /// Returns the store for a request's file, and a function that returns the file's name for its digest; `nil` for a file
+    /// that is not named by content.
     private func place(
         of request: DownloadRequest
     ) -> (store: ContentStore, name: @Sendable (String) throws(DownloadError) -> String)? {
@@ -562,7 +562,7 @@ extension GetRun {
         ledger.withLock { $0.note(.disk) }
     }
 
-    /// Reports that the plan has no items. For a part of the hosts, this is normal.
+    /// Reports that the plan has no items. With `--shard`, an empty plan is normal and is not reported.
     private func reportEmpty() {
         let items = plan.items
         if let results, results.resumed?.last != nil {
@@ -595,11 +595,11 @@ extension GetRun {
         await check(results.end(line, subject.place?.key, .completed))
     }
 
-    /// Whether a file that is complete is that of an earlier entry of the run.
+    /// Whether a completed file is the file of an earlier entry of the run.
     private func isRepeated(_ file: FinishedDownload, _ entry: Entry) -> Bool {
         // Under this rule, an existing file is kept only if it has the same bytes from the same URL.
         guard plan.contentNames == nil, entry.request.onConflict == .rename, !file.path.isEmpty else { return false }
-        // A caller that names its downloads wants to hear of each.
+        // A caller that assigns identifiers needs a report for each download.
         guard entry.request.id == nil else { return false }
         return !recent.withLock { $0.insert(file.path) }
     }

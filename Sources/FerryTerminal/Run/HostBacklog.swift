@@ -3,8 +3,8 @@ import Ferry
 /// Entries that were read but not submitted because their hosts have used up their share of the window: by host, in the
 /// order of the list.
 ///
-/// Only the first entries of a file of lines are kept whole. Of the others, only the place is kept, and they are read again
-/// at their turn, so that 100,000 entries of one host need little memory.
+/// Only the first entries of a list file are kept in memory. For the others, only the place is kept; they are read again when
+/// their turn comes, so that 100,000 entries of one host need little memory.
 struct HostBacklog {
     enum Item {
         case place(ListPlace)
@@ -24,7 +24,7 @@ struct HostBacklog {
     private var order: [String] = []
     private(set) var count = 0
 
-    /// - Parameter isFed: Whether the list is still written to.
+    /// - Parameter isFed: Whether the list is still being written to.
     init(isFed: Bool) { self.isFed = isFed }
 
     var isFull: Bool { count >= (isFed ? Self.mostWhole : Self.mostItems) }

@@ -1,10 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// Reads the items of lists that are still being written to, on its own thread: a read waits as long as the writer does.
+/// Reads the items of lists that are still being written to, on its own thread, because a read blocks until the writer writes.
 final class ItemFeed: Sendable {
     private let queue = DispatchQueue(label: "ferry.list")
-    /// Locked only by the queue.
+    /// Accessed only on the queue.
     private let items: Mutex<PlannedItems.Iterator>
     private let waiting = Mutex<CheckedContinuation<PlannedItems.Placed?, Never>?>(nil)
 

@@ -24,7 +24,7 @@ package struct Ledger: Sendable {
     package private(set) var finishedBytes: ByteCount = 0
     /// The bytes that were received, including those of files that have failed.
     package private(set) var receivedBytes: ByteCount = 0
-    /// The number of all files, including those not yet submitted; an estimate until all are.
+    /// The number of all files, including those not yet submitted; an estimate until all are submitted.
     package var expectedCount = 0
     /// Whether ``expectedCount`` is an estimate.
     package var isEstimate = false
@@ -38,7 +38,7 @@ package struct Ledger: Sendable {
     /// Whether all files have ended and are settled.
     package var isDone: Bool { isSubmitted && open.isEmpty && unsettledCount == 0 }
     package var exitCode: ExitCode { interruption ?? ExitCode.combine(codes.union(otherCodes)) }
-    /// The ``exitCode`` of a run whose files may fail. A list that cannot be read to its end does not count as such a file.
+    /// The ``exitCode`` of a run whose files may fail. Other errors, such as an unreadable list, still determine it.
     package var exitCodeAllowingFailures: ExitCode {
         interruption ?? ExitCode.combine(otherCodes.union(codes.map(\.allowingFailures)))
     }
@@ -56,7 +56,7 @@ package struct Ledger: Sendable {
         return true
     }
 
-    /// Records that all files are submitted. Returns false if they were already.
+    /// Records that all files are submitted. Returns false if this was already recorded.
     package mutating func endSubmission() -> Bool {
         defer {
             isSubmitted = true
@@ -75,13 +75,13 @@ package struct Ledger: Sendable {
         open[id] = entry
     }
 
-    /// Records the end of a file, which is to be followed by ``settle()``; later events for it are ignored.
+    /// Records the end of a file, after which later events for it are ignored. Call ``settle()`` when its results are written.
     package mutating func close(_ id: DownloadID) {
         guard open.removeValue(forKey: id) != nil else { return }
         unsettledCount += 1
         if ended.count == Self.mostEnded { (endedBefore, ended) = (ended, []) }
         ended.insert(id)
-        // Compacted rarely, to avoid quadratic cost for lists of thousands.
+        // Compacted rarely, to avoid quadratic cost for lists of thousands of files.
         if order.count > 64, order.count > 2 * open.count { order.removeAll { open[$0] == nil } }
     }
 
@@ -94,7 +94,7 @@ package struct Ledger: Sendable {
         receivedBytes = receivedBytes.adding(max(0, file.receivedBytes))
     }
 
-    /// Counts a closed file that an earlier entry of the run has counted.
+    /// Counts a closed file that was already counted for an earlier entry of the run.
     package mutating func countRepeated() { expectedCount -= 1 }
 
     /// - Parameter receivedBytes: The bytes that this run has received before the error.
@@ -129,7 +129,9 @@ package struct Ledger: Sendable {
     /// Records an error that concerns no file: a bad line or a directory.
     package mutating func note(_ code: ExitCode) { otherCodes.insert(code) }
 
-    /// Returns the progress of all files. `open` are the statuses of the open files.
+    /// Returns the progress of all files.
+    ///
+    /// - Parameter open: The statuses of the open files.
     package func whole(_ open: [DownloadStatus]) -> WholeProgress {
         var whole = WholeProgress(
             fileCount: expectedCount, finishedCount: finishedCount, failedCount: failedCount,
@@ -156,7 +158,7 @@ package struct Entry: Sendable {
     let host: String?
     /// The part file that the request resumes.
     package var part: String?
-    /// The path that the request gives the file.
+    /// The path of the file, if the request specifies one.
     package var destination: String?
     package var download: Download
     /// The name from the server's response.
@@ -166,7 +168,7 @@ package struct Entry: Sendable {
     /// When the server responded or, before that, when the manager received the request. Monotonic, since the start of
     /// the run.
     package var startedAt: Duration
-    /// The attempts of this run.
+    /// The number of attempts in this run.
     package var attempts = 1
     /// The subject of its result; `nil` without results.
     package let subject: ResultSubject?
@@ -187,13 +189,13 @@ package struct Entry: Sendable {
         self.startedAt = startedAt
     }
 
-    /// What tells the URL from others that are shown alike; `nil` if it needs nothing.
+    /// The text that distinguishes the URL from others that look the same in messages; `nil` if none is needed.
     var mark: Reason?
 
     /// The name for messages.
     package var shownName: String { name ?? url.map { Self.shown($0, mark) } ?? part.map(Paths.name(of:)) ?? "" }
 
-    /// Returns the redacted URL with what tells it from others.
+    /// Returns the redacted URL, followed by the text that distinguishes it from others.
     static func shown(_ url: String, _ mark: Reason?) -> String { mark.map { "\(url) (\($0.local))" } ?? url }
 
     /// Returns the redacted URL and the part file of a request.

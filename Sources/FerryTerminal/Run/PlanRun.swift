@@ -7,8 +7,8 @@ import FerryCore
     import struct Foundation.Date
 #endif
 
-/// Runs `ferry plan`: queries the server and prints the result, without writing any file. Of a bucket, and of an `s3` URL
-/// that ends with a slash, it prints the objects below.
+/// Runs `ferry plan`: queries the server and prints the result, without writing any file. For a bucket, and for an `s3` URL
+/// that ends with a slash, it prints the objects below the URL.
 package struct PlanRun: Sendable {
     let plan: GetPlan
     let manager: DownloadManager
@@ -64,7 +64,7 @@ package struct PlanRun: Sendable {
         url.isObject && url.query == nil && (url.objectKey.last ?? UInt8(ascii: "/")) == UInt8(ascii: "/")
     }
 
-    /// Prints the objects below a prefix. Returns the code of what is not listed.
+    /// Prints the objects below a prefix. Returns an exit code if some of them could not be listed.
     private func list(_ prefix: DownloadURL, _ request: DownloadRequest) async throws(DownloadError) -> [ExitCode] {
         let listing = try await manager.objects(below: prefix, as: request)
         for object in listing.objects {

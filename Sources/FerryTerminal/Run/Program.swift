@@ -30,7 +30,7 @@ package enum Program {
         OpenFileLimit.raise()
     }
 
-    /// Ends a process whose arguments cannot be read: anything it did without them might be unwanted.
+    /// Reports that the arguments cannot be read, and returns the exit code. Any action without them might be unwanted.
     package static func withoutArguments() -> ExitCode {
         usage(UsageError("the arguments of the program cannot be read"), command: "", json: false)
     }

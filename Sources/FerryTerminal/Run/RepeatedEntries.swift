@@ -1,7 +1,7 @@
 import Ferry
 
-/// The entries of a run that repeat one in progress. Each waits for the end of that one, because two downloads at once would
-/// take two names. Pure.
+/// The entries of a run that repeat an entry in progress. Each waits for that entry to end, because two downloads of a file at
+/// the same time would get two names. Pure.
 ///
 /// A waiting entry keeps its slot of the ``SubmissionWindow``. So this table has no more entries than the window has slots,
 /// however long the list is.
@@ -12,7 +12,7 @@ struct RepeatedEntries: Sendable {
         let subject: ResultSubject?
     }
 
-    /// What two entries of the same file have in common; their other options may differ.
+    /// The properties that two entries of the same file have in common; their other options may differ.
     private struct Key: Hashable, Sendable {
         let source: DownloadURL
         let destination: DownloadRequest.Destination
@@ -25,8 +25,8 @@ struct RepeatedEntries: Sendable {
 
     private var waiting: [Key: [Item]] = [:]
 
-    /// Records that an entry is in progress. Returns false if it repeats another one in progress; it then waits for the end of
-    /// that one.
+    /// Records that an entry is in progress. Returns false if it repeats another entry in progress, for whose
+    /// end it then waits.
     mutating func begin(_ item: Item) -> Bool {
         guard let key = Key(item.request) else { return true }
         guard waiting[key] == nil else {
@@ -37,7 +37,7 @@ struct RepeatedEntries: Sendable {
         return true
     }
 
-    /// Records the end of an entry. Returns the entries that waited for it, in their order.
+    /// Records the end of an entry. Returns the entries that waited for it, in order of arrival.
     mutating func end(_ request: DownloadRequest) -> [Item] {
         Key(request).flatMap { waiting.removeValue(forKey: $0) } ?? []
     }

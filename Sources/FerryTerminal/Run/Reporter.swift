@@ -22,7 +22,7 @@ package protocol RunReporting: Sendable {
     func happened(_ event: DownloadEvent, name: String)
     /// Reports a completed file.
     ///
-    /// - Parameter isOneOfFew: Whether the run has few enough files for a line each.
+    /// - Parameter isOneOfFew: Whether the run has so few files that each gets a line.
     func completed(_ file: FinishedDownload, event: DownloadEvent, name: String, elapsed: Duration, isOneOfFew: Bool)
     /// Reports a failed file.
     ///
@@ -39,7 +39,7 @@ package protocol RunReporting: Sendable {
     func tick(_ open: [DownloadStatus], whole: WholeProgress, elapsed: Duration, date: Date)
     /// Reports the total of a run.
     func summary(_ whole: WholeProgress, receivedBytes: ByteCount, elapsed: Duration)
-    /// Erases what is drawn in place.
+    /// Erases the lines that are drawn in place.
     func clear()
     /// Stops drawing until ``continued()``, as other programs use the terminal.
     func suspend()
@@ -93,7 +93,7 @@ package final class Reporter: RunReporting {
     package func began(_ id: DownloadID) { _ = state.withLock { $0.live.updateValue(nil, forKey: id) } }
 
     package func happened(_ event: DownloadEvent, name: String) {
-        // After an interruption, its reason is enough.
+        // If a download continues after an interruption, the reported reason of the interruption is enough.
         var goesOn = false
         switch event.kind {
         case .started, .resumed:
@@ -186,7 +186,7 @@ package final class Reporter: RunReporting {
         }
     }
 
-    /// Reports what limits a file if that differs from the last report.
+    /// Reports the bottleneck of a file if it differs from the one that was last reported.
     private func reportLimit(of status: DownloadStatus) {
         guard let limit = status.progress.bottleneck else { return }
         let isNews = state.withLock { state in

@@ -18,7 +18,7 @@ final class SubmissionWindow {
         case end
     }
 
-    /// Where the next item comes from.
+    /// The source of the next item.
     enum Source {
         /// The iterator.
         case items
@@ -40,7 +40,7 @@ final class SubmissionWindow {
     var template: DownloadRequest?
     /// Whether there has been no item so far.
     private(set) var isEmpty = true
-    /// The submitted entries of each host that have not ended.
+    /// The number of submitted entries that have not ended, by host.
     private var open: [String: Int] = [:]
     private var backlog: HostBacklog
     /// Hosts that have entries set aside and use less than their share.
@@ -91,7 +91,7 @@ final class SubmissionWindow {
         case .empty: return nil
         case .given(let item): (next, source) = (item, item == nil ? .over : .empty)
         }
-        // No other host is waiting, so the remaining slots go to these entries.
+        // No further entry can be read now, so the remaining slots go to entries that were set aside.
         if next == nil, let (host, item) = backlog.takeAny() { return self.next(item, of: host) }
         return next.map { self.next($0) } ?? .end
     }

@@ -9,7 +9,9 @@ import FerryCore
 
 /// `ferry sync`, `ferry verify`, `ferry repair`.
 extension Program {
-    /// Runs `ferry sync`. `standard`: the options of `ferry get` with their defaults.
+    /// Runs `ferry sync`.
+    ///
+    /// - Parameter standard: The options of `ferry get` with their defaults.
     package static func sync(_ arguments: SyncArguments, standard: GetOptions) async -> ExitCode {
         let world = PlanningWorld.system
         let json = arguments.show.json
@@ -56,7 +58,7 @@ extension Program {
             return await console.finished(report.incomplete.isEmpty ? rest : isUnwritable ? .disk : .conflict)
         } catch {
             await manager.shutdown()
-            // What is wrong with a list is told of its source.
+            // An error in the list is reported with the name of its source.
             let source = (try? DownloadURL(arguments.source))?.redacted ?? arguments.source
             let name = error.phrase?.key == .notAList ? source : ""
             return await console.finished(fail(error, console, name: name, json: json))
@@ -167,7 +169,9 @@ extension Program {
         return await console.finished(ExitCode.combine(codes + sum.codes))
     }
 
-    /// Runs `ferry repair`. `standard`: the options of `ferry get` with their defaults.
+    /// Runs `ferry repair`.
+    ///
+    /// - Parameter standard: The options of `ferry get` with their defaults.
     package static func repair(_ arguments: RepairArguments, standard: GetOptions) async -> ExitCode {
         let world = PlanningWorld.system
         let json = arguments.show.json

@@ -3,7 +3,7 @@ import FerryCore
 /// The suggestions of `ferry sync`, `ferry verify` and `ferry repair`, in place of suggestions that name options of
 /// `ferry get`. Pure.
 enum SetAdvice {
-    /// Returns the error with a suggestion that these commands can follow.
+    /// Returns the error with a suggestion that fits these commands.
     ///
     /// - Parameter repairs: Whether the command is `ferry repair`, which never accepts a file other than the recorded one.
     static func advised(_ error: DownloadError, repairs: Bool = false) -> DownloadError {

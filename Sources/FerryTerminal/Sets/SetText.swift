@@ -26,8 +26,8 @@ package enum SyncText {
         return lines + (skipped.count > most ? [("and \(skipped.count - most) more" as Reason).shown] : [])
     }
 
-    /// Returns a line for each incomplete file. A file that was never requested gets a suggestion; a file that failed got
-    /// one when it failed.
+    /// Returns a line for each incomplete file. Only the line of a file that was never requested has a suggestion: for a failed
+    /// file, the suggestion was printed at the failure.
     package static func lines(incomplete report: SyncReport, isVerbose: Bool) -> [String] {
         var said: Set<ErrorPhrase.Key> = []
         return report.incomplete.prefix(isVerbose ? .max : mostPaths).map { file in
@@ -65,7 +65,7 @@ package enum SyncText {
                 }
             lines.append(text.shown)
         }
-        // If the list was not read whole, or too much would be deleted, that is the reason, and is in `report.problems`.
+        // The other reasons, an incomplete list or too many deletions, are in `report.problems`.
         let isOther = deletes && report.problems.isEmpty
         for path in report.gone.prefix(isVerbose ? .max : mostPaths) {
             let text: Reason =
@@ -195,7 +195,7 @@ final class VerifySum: Sendable {
         let counts = state.withLock { $0.counts }
         let intact = counts["intact"] ?? 0
         let extra = counts["extra"] ?? 0
-        // Without a record, it is unknown whether they are intact.
+        // It is unknown whether a file without a record is intact.
         let unknown = counts["unknown"] ?? 0
         let others = counts.values.reduce(0, +) - intact - extra - unknown
         let text: Reason = intact == 1 ? "1 file intact, \(others) not" : "\(intact) files intact, \(others) not"

@@ -28,7 +28,7 @@ struct SyncPlanner: Sendable {
         return plan
     }
 
-    /// Returns the request that all others are made from. Prompts for credentials last.
+    /// Returns the request from which all others are derived. Prompts for credentials last.
     ///
     /// - Parameter url: A URL on the server that receives the credentials; `nil` if none is known, so that `--user` must name
     ///   the server.
@@ -161,7 +161,7 @@ struct SyncPlanner: Sendable {
         let plain = SyncPlanner(
             standard, standard.request, standard.trust, standard.run, standard.show, world: world)
         var request = options.request
-        // The rule belongs to the set.
+        // The conflict rule is a setting of the set, not an option of the request.
         let usualRequest = try plain.template(for: nil)
         request.onConflict = usualRequest.onConflict
         if request != usualRequest { throw Self.refuse("an option of requests") }

@@ -120,7 +120,7 @@ final class UploadRun: Sendable {
         case .stored(let file): stored(file, upload, at: now)
         case .failed(let error):
             let running = state.withLock { $0.running.removeValue(forKey: Array(upload.path.utf8)) }
-            // The next run resumes what the stop has ended.
+            // The next run resumes the uploads that a stop has ended.
             guard !isStopping else { return }
             state.withLock { $0.ledger.countFailed(error) }
             reporter.failed(
@@ -171,7 +171,7 @@ final class UploadRun: Sendable {
     }
 
     private func follow(_ signals: AsyncStream<Int32>, _ willLeave: (ExitCode) -> Void) async {
-        // The SIGCONT of our own suspension arrives when the bars are drawn again, and is ignored.
+        // The SIGCONT that ends the program's own suspension arrives when the bars are drawn again, and is ignored.
         var isOwn = false
         for await signal in signals {
             switch signal {

@@ -80,7 +80,7 @@ package enum DisplayWidth {
         return lines
     }
 
-    /// Shortens a sentence at its end to at most `limit` columns, so that its beginning remains, without a part of a figure.
+    /// Shortens a sentence to at most `limit` columns by omitting its end. Never cuts within a number.
     package static func begin(_ text: String, to limit: Int) -> String {
         guard columns(of: text) > limit else { return text }
         let gap = limit >= 8 ? "..." : ""

@@ -86,7 +86,7 @@ package struct HelpText: Sendable, Hashable {
         text += Self.broken(line, hanging: hanging, columns)
     }
 
-    /// Returns a line with its line feed, wrapped where it is full: at spaces, and beside Chinese characters.
+    /// Returns a line with its line feed, wrapped at spaces and beside Chinese characters.
     static func broken(_ line: String, hanging: Int, _ columns: Int) -> String {
         var text = ""
         let indent = String(repeating: " ", count: hanging)

@@ -81,7 +81,7 @@ package struct LocalTime: Sendable, Hashable {
         return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }
 
-    /// Returns the time for people: in the user's time zone, to the second, as `2026-12-24 22:30:05`.
+    /// Returns the time for display: in the user's time zone, to the second, as `2026-12-24 22:30:05`.
     package static func text(_ date: Date) -> String { LocalTime(date, in: .current).text }
 }
 
@@ -93,7 +93,7 @@ extension Date {
     }
 }
 
-/// Durations in JSON output.
+/// Converts durations to seconds.
 package enum Seconds {
     /// Returns the duration in seconds, rounded to milliseconds.
     package static func of(_ duration: Duration) -> Double {

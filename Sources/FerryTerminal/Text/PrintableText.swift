@@ -15,8 +15,8 @@ package enum PrintableText {
         return String(shown)
     }
 
-    /// Returns an equivalent line of JSON in which the same characters are escaped as in JSON. The author of the line may
-    /// be unknown too: such characters may not occur outside its strings.
+    /// Returns an equivalent line of JSON in which the same characters are JSON escape sequences. The line may come from an
+    /// untrusted source, because in valid JSON such characters occur only within strings.
     package static func escapeJSON(_ line: String) -> String {
         guard line.unicodeScalars.contains(where: isUnsafe) else { return line }
         // Within strings an escape sequence is equivalent (RFC 8259 §7).

@@ -6,7 +6,7 @@ import FerryCore
 ///
 /// The cost of an event does not depend on the length of the list: counts and the set of running downloads are updated at
 /// each event, and the rows are determined once per frame (``settle()``), from a small record of each download (`Mark`).
-/// Another letter of a search only compares names.
+/// A further letter of a search requires only a comparison of names.
 package struct WatchBoard: Sendable {
     /// A request to the daemon that results from a key.
     package enum Order: Sendable, Hashable {
@@ -38,7 +38,7 @@ package struct WatchBoard: Sendable {
     private var gone: [DownloadID: UInt64]?
     /// The position in the daemon's log up to which the list is current.
     private var asOf: UInt64 = 0
-    /// The key that deletes data and must be pressed again, and its download.
+    /// A key that deletes data and must be pressed again to confirm, and the download that it applies to.
     package struct Question: Sendable, Hashable {
         package let key: WatchKey
         package let id: DownloadID
@@ -104,8 +104,8 @@ package struct WatchBoard: Sendable {
         gone = [:]
     }
 
-    /// Replaces the list with what was read since ``beginReading()``, except where an event was newer. If it is `nil`, the
-    /// list could not be read, and must be read again.
+    /// Replaces the list with the items that were read since ``beginReading()``, except those for which an event was newer.
+    /// If `items` is `nil`, the list could not be read, and must be read again.
     ///
     /// - Parameter position: The position in the daemon's log up to which the items are current.
     package mutating func finishReading(_ items: [ListedDownload]?, asOf position: UInt64) {
@@ -205,7 +205,7 @@ package struct WatchBoard: Sendable {
         changeRows()
     }
 
-    /// Determines the rows once for all events since the last call. Without it, each access to the rows does.
+    /// Determines the rows once for all events since the last call. Without this call, each access to the rows determines them.
     package mutating func settle() {
         if settled != nil { return }
         if unsearched == nil {
@@ -276,7 +276,7 @@ package struct WatchBoard: Sendable {
         return words.isEmpty ? [("no downloads" as Reason).local] : words
     }
 
-    /// How many of ``counts``, at the end, count downloads without rows.
+    /// The number of elements at the end of ``counts`` that count downloads without rows.
     package var endedCounts: Int {
         Group.allCases.count { !$0.hasRows && counted[$0.rawValue] > 0 }
     }

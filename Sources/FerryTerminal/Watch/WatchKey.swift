@@ -11,7 +11,7 @@ package enum WatchKey: Sendable, Hashable {
 package struct KeyParser: Sendable, Hashable {
     private enum State: Sendable, Hashable {
         case plain, escape
-        /// With the number before the final byte.
+        /// The payload is the number before the final byte.
         case sequence(Int)
         case search([UInt8])
     }
@@ -19,7 +19,7 @@ package struct KeyParser: Sendable, Hashable {
 
     package init() {}
 
-    /// Returns the key that this byte completes; `nil` within a sequence.
+    /// Returns the key that this byte completes; `nil` if it completes none.
     package mutating func take(_ byte: UInt8) -> WatchKey? {
         switch state {
         case .plain:

@@ -52,8 +52,8 @@ package struct WatchRenderer: Sendable {
         return lines
     }
 
-    /// Returns why the download does not run; `nil` if the row's own words are enough. Begins with the next attempt, or
-    /// with what the user can do, because the end of a long sentence is cut off.
+    /// Returns the reason why the download does not run; `nil` if the row's other texts are enough. The next attempt or the
+    /// user's remedy comes first, because the end of a long sentence is cut off.
     private func reason(_ one: ListedDownload, now: Date) -> String? {
         switch one.status.state {
         case .failed(let error):
@@ -76,7 +76,7 @@ package struct WatchRenderer: Sendable {
         return ("\(next): \(cause)" as Reason).shown
     }
 
-    /// Returns the counts and figures. Omits whole ones until the rest fits.
+    /// Returns the counts, speed and limit. Omits whole parts until the rest fits.
     private func summary(_ board: WatchBoard, columns: Int) -> String {
         if board.isLost {
             return DisplayWidth.begin(("the daemon does not answer; trying again" as Reason).local, to: columns)

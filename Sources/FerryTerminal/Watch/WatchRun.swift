@@ -19,7 +19,7 @@ package final class WatchRun: Sendable {
         var plain = PlainProgress()
         /// The selected downloads that have not ended; `nil` without a selection.
         var awaited: Set<DownloadID>?
-        /// The selected downloads whose end, or reason to wait, has not been printed yet.
+        /// The selected downloads whose end has not been printed yet.
         var untold: [DownloadID] = []
         var codes: Set<ExitCode> = []
         var code: ExitCode?
@@ -27,10 +27,10 @@ package final class WatchRun: Sendable {
         var refusal: DownloadError?
         /// Whether the event stream has been open.
         var wasOpen = false
-        /// The last event of the stream.
+        /// The identifier of the last event of the stream.
         var last: String?
         var isChanged = false
-        /// When the last frame was drawn, for the times in it that change by themselves.
+        /// When the last frame was drawn. Frames show times, which change without an event.
         var drawnAt: ContinuousClock.Instant?
         /// Whether to report the selected downloads once the list is complete.
         var tellsWaiting = false
@@ -197,7 +197,7 @@ package final class WatchRun: Sendable {
         }
     }
 
-    /// Prints why selected downloads do not run if nothing is drawn in place.
+    /// Prints the reasons why selected downloads do not run, if nothing is drawn in place.
     private func tellWaiting() {
         guard style == .lines else { return }
         let named = state.withLock { state in state.untold.compactMap { state.board.download($0) } }
@@ -207,7 +207,7 @@ package final class WatchRun: Sendable {
         }
     }
 
-    /// Prints the end of each selected download that was not printed yet, and the counts if there are several.
+    /// Prints the ends of selected downloads that have not been printed yet, and the counts if several are selected.
     private func summarize() {
         let (board, untold, count) = state.withLock { state in
             (state.board, state.awaited?.isEmpty == true ? state.untold : [], state.board.only?.count ?? 0)
@@ -266,14 +266,14 @@ package final class WatchRun: Sendable {
         }
     }
 
-    /// Draws what has changed. Once a second, also updates what only the time changes.
+    /// Draws a frame if an event or a key has changed it, and once a second, because it shows times.
     private func draw(_ color: Bool) {
         guard TerminalSize.isForeground(2) else { return }
         let size = TerminalSize.current(2)
         let renderer = WatchRenderer(
             width: size.columns > 24 ? size.columns - 3 : size.columns, height: size.lines, usesColor: color)
         let now = ContinuousClock.now
-        // Under the lock, because the next event would have to copy a long list that is shared with a copy.
+        // Under the lock, instead of on a copy of the board: a copy would force the next event to copy a long list.
         let lines: [String]? = state.withLock { state in
             guard state.isChanged || state.drawnAt.map({ now - $0 >= .seconds(1) }) != false else { return nil }
             (state.isChanged, state.drawnAt) = (false, now)

@@ -23,7 +23,7 @@ package struct DiskImage: Sendable {
     package internal(set) var boot = 1
     /// The number of changes to the disk.
     var tag = 0
-    /// In bytes.
+    /// The size of the disk in bytes.
     package var capacity: ByteCount = 1 << 30
 
     /// Creates a disk with these directories: absolute paths, parents first.

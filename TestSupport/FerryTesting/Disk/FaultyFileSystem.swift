@@ -36,7 +36,7 @@ package final class FaultyFileSystem: FileSystem {
     let missing: Set<Missing>
     /// Paths below this directory are on another device.
     private let mount: FilePath?
-    /// Whether both sides are the same device, although renames between them are refused, as for a bind mount.
+    /// Whether both sides of the mount are the same device, although renames between them are refused, as for a bind mount.
     private let isBound: Bool
     /// The owner that all files report, as on vfat; `nil` for each file's own.
     private let owner: UInt32?

@@ -7,7 +7,7 @@ import Synchronization
     import Darwin
 #endif
 
-/// All bytes of a small generated file, made once, so that a comparison is a single `memcmp`.
+/// All bytes of a small generated file, generated once, so that a comparison is a single `memcmp`.
 package final class FileBytes: Sendable {
     package let all: [UInt8]
 

@@ -11,8 +11,8 @@ struct JournalClaim: Sendable {
     var tag = 0
     /// Whether a sync has made the slot durable.
     var isStable = false
-    /// Whether the claimed bytes must not change. A claim is void if its bytes were not synced before a restart, or once its part
-    /// file is gone, whose inode number another file may get.
+    /// Whether the claimed bytes must not change. A claim is void if its bytes were not synced before a restart, or if its part
+    /// file is gone, because another file may then get the inode number.
     var isBinding = true
 
     var ranges: RangeSet<ByteCount> { RangeSet(pairs: record.claimed) ?? RangeSet() }

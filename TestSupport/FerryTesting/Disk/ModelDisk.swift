@@ -17,7 +17,7 @@ package final class ModelDisk: FileSystem {
         /// The number of open files per inode.
         var opened: [UInt64: Int] = [:]
         var steps: [DiskStep]?
-        /// One of this many steps is recorded.
+        /// The interval of recorded steps; 1 to record every step.
         var interval = 1
         var syncs = 0
         var writes = 0
@@ -47,8 +47,8 @@ package final class ModelDisk: FileSystem {
     /// The number of writes that have returned.
     package var writes: Int { state.withLock { $0.writes } }
 
-    /// Records every step from now on, or one of `interval`, beginning with the current state. Each takes memory in
-    /// proportion to the number of blocks.
+    /// Records every step from now on, or every `interval`-th one, beginning with the current state. A recorded step takes
+    /// memory in proportion to the number of blocks.
     package func record(every interval: Int = 1) {
         state.withLock { state in
             state.interval = max(1, interval)
@@ -77,7 +77,7 @@ package final class ModelDisk: FileSystem {
     /// Changes the size of the disk.
     package func set(capacity: ByteCount) { state.withLock { $0.image.capacity = capacity } }
 
-    /// Waits until the condition holds; checked after each step.
+    /// Waits until the condition is true. It is checked after each step.
     package func wait(until condition: @Sendable (ModelDisk) -> Bool) async {
         while true {
             let seen = news.count
@@ -159,7 +159,7 @@ package final class ModelDisk: FileSystem {
 
     // MARK: Properties
 
-    /// The model has no symbolic links.
+    /// Returns the model itself, because it has no symbolic links.
     package func confined(to roots: [FilePath]) -> any FileSystem { self }
 
     package func status(_ path: FilePath, followingLinks: Bool) throws(FileError) -> FileStatus {
@@ -230,6 +230,6 @@ extension ModelDisk.State {
             kind: inode.isDirectory ? .directory : .regular)
     }
 
-    /// Each step takes one second.
+    /// Returns the time of a step: each step takes one second.
     static func time(_ tag: Int) -> FileTime { FileTime(seconds: 1_760_000_000 + Int64(tag)) }
 }

@@ -4,7 +4,7 @@ import FerryEngine
 /// A file of the model, with its visible state and, separately, its durable one.
 ///
 /// Data written since the last sync is kept as versions of each block: a power cut leaves any of them, or a mixture
-/// of two by sectors. The same holds for the length, and for times, mode and attributes, which `fdatasync` does not
+/// of two by sectors. The same applies to the length, and to times, mode and attributes, which `fdatasync` does not
 /// write.
 struct ModelInode: Sendable {
     static let blockSize = 4096
@@ -18,7 +18,7 @@ struct ModelInode: Sendable {
         var attributes: [String: [UInt8]] = [:]
     }
 
-    /// A value that may not be durable yet; `tag` is the step that made it.
+    /// A value that may not be durable yet; `tag` is the step that created it.
     struct Version<Value: Sendable>: Sendable {
         var tag: Int
         var value: Value
@@ -41,7 +41,7 @@ struct ModelInode: Sendable {
     var reserved = 0
     /// The metadata if only the creation of the file is durable.
     let birth: Dress
-    /// `nil` if the disk does not know the file.
+    /// `nil` if not even the creation of the file is durable.
     var stable: Stable?
     var newBlocks: [Int: [Version<[UInt8]>]] = [:]
     var newLengths: [Version<ByteCount>] = []
@@ -152,7 +152,7 @@ struct ModelInode: Sendable {
         self.stable = stable
     }
 
-    /// Models a failed sync: data written since the last one is marked as clean, but is lost.
+    /// Models a failed sync: data written since the last successful sync is marked as clean, but is lost.
     mutating func loseUnsynced() { newBlocks.removeAll() }
 
     /// Models a sync of the directory: the file exists durably, but is empty.

@@ -1,7 +1,7 @@
 import FerryCore
 import FerryEngine
 
-/// The rules of publishing, and of the disk found at a start.
+/// The rules for publishing files, and for the disk that is found at a start.
 extension WritingRules {
     /// Whether a user would mistake a file of this name for a finished one.
     static func isFinal(_ name: String) -> Bool {
@@ -63,7 +63,7 @@ extension WritingRules {
             && (syncs ? file.keeps(bytes, 0..<bytes.count) : file.holds(bytes, 0..<bytes.count))
     }
 
-    /// Whether the replaced file, or a copy of it, has another final name, durably.
+    /// Whether the replaced file, or a copy of it, durably has another final name.
     private func isKept(_ replaced: UInt64, _ name: String, _ directory: UInt64, _ image: DiskImage) -> Bool {
         guard let file = image.inodes[replaced],
             let bytes = files.values.first(where: { file.length == $0.count && file.holds($0, 0..<$0.count) })
@@ -80,7 +80,7 @@ extension WritingRules {
         claims[journal]?.values.joined().max { $0.sequence < $1.sequence }
     }
 
-    /// Checks the disk at a start: journals must be true, and files with a final name complete.
+    /// Checks the disk at a start: journals must be correct, and files with a final name must be complete.
     mutating func look(at image: DiskImage) {
         for entries in image.directories.values {
             for (name, inode) in entries.names {

@@ -3,7 +3,7 @@ import FerryEngine
 
 /// The rules of the journal and of publishing, checked at every step of a ``ModelDisk``.
 ///
-/// 1. Bytes that a journal claims were written to that part file, belong to that identity, and survive any power cut,
+/// 1. The bytes that a journal claims are in its part file, belong to its file identity, and survive any power cut,
 ///    because a sync that began after the write has succeeded. (Without syncing: the bytes were written, and the record
 ///    names the boot.)
 /// 2. Within one part file and identity, claims only grow, and claimed bytes do not change.
@@ -25,7 +25,7 @@ package struct WritingRules: Sendable {
     /// The last claims for each part file.
     private var last: [UInt64: (etag: String?, ranges: RangeSet<ByteCount>)] = [:]
 
-    /// - Parameter files: All current and earlier versions of the server's file under this name.
+    /// - Parameter files: All current and earlier versions of the files on the server.
     package init(_ files: [Resource] = [], syncs: Bool = true, mayShrink: Bool = false) {
         self.files = Dictionary(files.compactMap { file in file.etag.map { ($0, FileBytes.of(file)) } }) { $1 }
         self.syncs = syncs
@@ -93,7 +93,7 @@ package struct WritingRules: Sendable {
             claims[inode]?[place] = Array(found[index...])
             claims[inode]?[place]?[0].isStable = true
         }
-        // Unacknowledged bytes may differ in the next write.
+        // Bytes that no durable record claims may be written again with other contents.
         if let newest = newest(of: inode), newest.isStable { note(newest) }
     }
 

@@ -41,7 +41,7 @@ package final class ManualClock: EngineClock {
         for sleeper in woken { sleeper.resume() }
     }
 
-    /// Advances the clock. Returns when as many tasks are asleep again as were woken; for periodic tasks.
+    /// Advances the clock. Returns when the woken tasks, which must be periodic, are asleep again.
     package func beat(by duration: Duration) async {
         advance(by: duration)
         await withCheckedContinuation { continuation in

@@ -4,7 +4,7 @@ import HTTPTypes
 import NIOCore
 import Synchronization
 
-/// A correct server in process: one file, ranges, a strong ETag, and connections that fail where scripted.
+/// A correct server in this process: one file, ranges, a strong ETag, and connections that fail where scripted.
 package final class ScriptedTransport: Transport {
     private struct State {
         var served: ByteCount = 0

@@ -5,7 +5,7 @@ package import HTTPTypes
 ///
 /// Its heads describe the bytes of their bodies correctly, but may be incomplete.
 package struct ScriptedOrigin: Sendable {
-    /// What a response can do instead of what was requested.
+    /// The ways in which a response can differ from the requested one.
     package enum Oddity: String, Sendable, CaseIterable {
         /// 200 with the whole file.
         case ignoresRange
@@ -46,7 +46,7 @@ package struct ScriptedOrigin: Sendable {
     package var oddities = 0.0
     /// Whether the response is 412 if `If-Match` names another version.
     package var honoursConditions = true
-    /// The kinds that occur.
+    /// The kinds of odd responses that occur.
     package var kinds: [Oddity] = Oddity.allCases
 
     package init(_ versions: [Resource]) { self.versions = versions }

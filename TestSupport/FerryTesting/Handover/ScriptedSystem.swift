@@ -158,7 +158,7 @@ package final class ScriptedSystem: Sendable {
         }
     }
 
-    /// Redirects requests of a path to another URL.
+    /// Redirects requests for a path to another URL.
     package func redirect(_ path: String, to url: DownloadURL) { state.withLock { $0.redirects[path] = url } }
 
     /// All requests that were sent, including redirected ones.
@@ -228,7 +228,7 @@ package final class ScriptedSystem: Sendable {
 
     // MARK: Transfers
 
-    /// Lets time pass: at most four tasks to a host transfer.
+    /// Lets time pass. At most four tasks per host transfer bytes.
     package func advance(by seconds: Double) {
         state.withLock { state in
             state.now += seconds

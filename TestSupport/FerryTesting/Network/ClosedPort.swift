@@ -19,8 +19,8 @@ public final class ClosedPort: Sendable {
         public let code: Int32
     }
 
-    /// Reserves a port of 127.0.0.1; 0, the default, selects a free one. A port that was just listened on can be
-    /// reserved.
+    /// Reserves a port of 127.0.0.1; 0, the default, selects a free one. The port of a server that was just
+    /// closed can be reserved.
     public init(_ wanted: Int = 0) throws(Failure) {
         let descriptor = socket(AF_INET, ferry_SOCK_STREAM | ferry_SOCK_CLOEXEC, 0)
         guard descriptor >= 0 else { throw Failure(code: errno) }

@@ -6,8 +6,8 @@ import Synchronization
     import Glibc
 #endif
 
-/// An HTTP server at a Unix socket whose responses, and their moments, a test chooses. Each connection has a thread, so
-/// that a response may wait.
+/// An HTTP server at a Unix socket. A test determines each response and when it is sent. Each connection has its own thread,
+/// so that a response may wait.
 package final class ScriptedServer: Sendable {
     package struct Request: Sendable {
         /// Method and path.
@@ -34,10 +34,10 @@ package final class ScriptedServer: Sendable {
 
     /// The requests so far.
     package var requested: [Request] { requests.withLock { $0 } }
-    /// Their methods and paths.
+    /// The methods and paths of the requests so far.
     package var asked: [String] { requested.map(\.line) }
 
-    /// Listens until it is released.
+    /// Starts to listen. The server stops when it is released.
     package init(socket path: String, script: @escaping Script) throws {
         self.script = script
         listening = socket(AF_UNIX, ferry_SOCK_STREAM, 0)
@@ -98,7 +98,7 @@ package final class ScriptedServer: Sendable {
                 to: connection)
             if !start.isEmpty { Self.chunk(start, to: connection) }
             streams.withLock { $0.append(connection) }
-            // Until the client has disconnected; a silent stream would count as lost, and be opened again.
+            // Keeps the stream alive until the client disconnects: the client would reopen a silent stream.
             var descriptor = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
             while poll(&descriptor, 1, 1000) == 0 { Self.chunk(":\n\n", to: connection) }
             return false

@@ -65,7 +65,7 @@ public struct Answer: Sendable {
             status, fields: fields + [Field("Content-Type", contentType), length], body: [.literal(Array(text.utf8))])
     }
 
-    /// Becomes the answer to a request beyond a limit.
+    /// Replaces this response with the response to a request beyond a limit.
     mutating func replace(with excess: ConnectionLimit.Excess) {
         switch excess {
         case .status(let status, let retryAfter):

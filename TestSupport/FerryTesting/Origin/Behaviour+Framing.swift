@@ -11,7 +11,7 @@ extension Behaviour {
         Behaviour { answer, _, _ in answer.body.append(.literal(Array(repeating: UInt8(ascii: "x"), count: bytes))) }
     }
 
-    /// Sends a different Content-Length (A22, A23, A24); any text.
+    /// Sends any text as Content-Length (A22, A23, A24); nil for no field.
     public static func contentLength(_ value: String?) -> Behaviour { .field("Content-Length", value) }
 
     /// Uses chunked encoding without a length (A25).

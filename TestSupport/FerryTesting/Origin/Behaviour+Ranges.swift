@@ -4,7 +4,7 @@ extension Behaviour {
         answer = .honest(request.without("Range").without("If-Range"), resource)
     }
 
-    /// Sends a 200 with the whole file if there is an If-Range, even if it matches. A plain Range is answered.
+    /// Sends a 200 with the whole file if there is an If-Range, even if it matches. A Range without If-Range is answered correctly.
     public static let dislikeIfRange = Behaviour { answer, request, resource in
         if request["If-Range"] != nil { answer = .honest(request.without("Range"), resource) }
     }

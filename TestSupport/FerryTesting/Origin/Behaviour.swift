@@ -79,7 +79,7 @@ public struct Behaviour: Sendable {
     /// Sends the Repr-Digest of other bytes.
     public static let wrongReprDigest = Behaviour.field("Repr-Digest", Answer.digestField(SHA256Stream().finished()))
 
-    /// Sends the correct Repr-Digest. Computed for each request, so for small files.
+    /// Sends the correct Repr-Digest. It is computed for each request, so use it only for small files.
     public static let reprDigest = Behaviour { answer, _, resource in
         answer.fields["Repr-Digest"] = Answer.digestField(resource.sha256(0..<resource.size))
     }

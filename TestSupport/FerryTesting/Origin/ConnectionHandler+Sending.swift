@@ -9,12 +9,12 @@ extension ConnectionHandler {
         let ending: Answer.Ending
         var steps: [Answer.Step]
         var next = 0
-        /// The bytes of the step `next` that are already sent.
+        /// The number of bytes of the step `next` that have been sent.
         var done: Int64 = 0
         /// Head and framing to send with the next content.
         var prefix: [UInt8] = []
         var pace: RateLimiter?
-        /// Whether bytes are being written, a gate is closed or a timer runs, one of which will call `pump`.
+        /// Whether bytes are being written, a gate is closed or a timer runs. Each of these calls `pump` when it ends.
         var isWaiting = false
 
         init(answer: Answer, number: Int, path: String) {
@@ -163,7 +163,7 @@ extension ConnectionHandler {
         case later(nanoseconds: Int64)
     }
 
-    /// Takes bytes from the pace of the response and the rates of the connection and the server.
+    /// Takes bytes from the rate limits of the response, the connection and the server.
     private func take(_ wanted: Int) -> Taken {
         let now = now
         let rate = state.inner.withLock { $0.connectionRate }

@@ -25,7 +25,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     /// The response being sent, with the position in its steps.
     var sending: Sending?
-    /// Lives as long as the connection, so that a new request does not renew the rate.
+    /// Lives as long as the connection, so that a new request does not reset the limit.
     var connectionLimiter: RateLimiter?
     var isPumping = false
     var scratch = ByteBuffer()

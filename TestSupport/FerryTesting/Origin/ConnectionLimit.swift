@@ -28,7 +28,7 @@ public struct ConnectionLimit: Sendable, Hashable {
         }
     }
 
-    /// The limit: active requests if these get an answer, otherwise connections.
+    /// The maximum number of active requests if `excess` counts requests, otherwise of connections.
     public var count: Int
     /// The reaction to further connections or requests.
     public var excess: Excess

@@ -93,7 +93,7 @@ extension DeterministicBytes {
     }
 }
 
-/// Outside the type, whose own `write` would hide the function.
+/// Declared outside the type, whose own `write` would hide the function.
 private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
 }

@@ -26,7 +26,7 @@ public struct DeterministicBytes: Sendable, Hashable {
         table = Table.of(seed)
     }
 
-    /// Compares the seeds, which decide everything.
+    /// Compares the seeds, which determine all bytes.
     public static func == (left: Self, right: Self) -> Bool { left.seed == right.seed }
 
     /// Hashes the seed.

@@ -2,7 +2,7 @@ import Synchronization
 
 /// A point at which a response stops until a test lets it continue: ordering without sleeping.
 ///
-/// A gate is closed until `open()` and then stays open. `arrived(_:)` returns when that many responses have reached it.
+/// A gate is closed until `open()` and then stays open. `arrived(_:)` waits until a number of responses have reached it.
 public final class Gate: Sendable {
     private struct State {
         var isOpen = false

@@ -10,7 +10,7 @@ extension OriginServer {
         return "\(isTLS ? "https" : "http")://\(name):\(port)\(path)"
     }
 
-    /// Serves a file at a path, percent-encoded as in requests; with a query only for that exact target.
+    /// Serves a file at a path, percent-encoded as in requests. A path with a query matches only that exact target.
     public func serve(_ path: String, _ resource: Resource) {
         state.change { $0.resources[path] = resource }
     }
@@ -67,10 +67,10 @@ extension OriginServer {
     /// Sets the greetings of the next accepted connections, one each; later ones are served.
     public func greet(_ greetings: [Greeting]) { state.change { $0.greetings += greetings } }
 
-    /// Limits the content of each connection, in bytes per second; nil for no limit.
+    /// Limits the rate of content on each connection, in bytes per second; nil for no limit.
     public func setConnectionRate(_ bytesPerSecond: Int64?) { state.change { $0.connectionRate = bytesPerSecond } }
 
-    /// Limits the content of all connections together, in bytes per second; nil for no limit.
+    /// Limits the rate of content on all connections together, in bytes per second; nil for no limit.
     public func setServerRate(_ bytesPerSecond: Int64?) {
         let now = NIODeadline.now().uptimeNanoseconds
         state.change { inner in
@@ -87,15 +87,15 @@ extension OriginServer {
     /// All requests so far, in the order of arrival.
     public var requests: [Traffic.Request] { traffic.requests }
 
-    /// Returns the content bytes sent for a path; nil for all paths.
+    /// Returns the number of content bytes sent for a path, or for all paths if `path` is nil.
     public func bodyBytes(_ path: String? = nil) -> Int64 {
         state.inner.withLock { inner in
             path.map { inner.traffic.bodyBytesByPath[$0] ?? 0 } ?? inner.traffic.bodyBytes
         }
     }
 
-    /// Waits until the traffic meets a condition, which must not call the server, and returns it. Returns the current
-    /// traffic if the server is shut down; throws if the task is cancelled.
+    /// Waits until the traffic meets a condition, which must not call the server. Returns the traffic at that time, or when
+    /// the server is shut down. Throws if the task is cancelled.
     @discardableResult
     public func waitFor(_ condition: @escaping @Sendable (Traffic) -> Bool) async throws -> Traffic {
         let key = state.change { inner in

@@ -17,10 +17,10 @@ import Synchronization
 /// ```
 ///
 /// A response is made from one version of a resource (`Answer.honest`), changed by the path's behaviours, and sent
-/// step by step, with at most 256 KiB in the socket. `/file/…`, `/redirect/…` and `/expiring/…` answer by their own
-/// parameters (`FileRoutes.help`).
+/// step by step, with at most 256 KiB in the socket. Paths such as `/file/…`, `/redirect/…` and `/expiring/…` respond
+/// according to their own parameters (`FileRoutes.help`).
 public final class OriginServer: Sendable {
-    /// Answers a request; nil as if there were no route.
+    /// Returns the response to a request; nil to proceed as if there were no route.
     public typealias Route = @Sendable (RequestHead) -> Answer?
 
     /// The configuration of a server.
@@ -114,7 +114,7 @@ public final class OriginServer: Sendable {
             throw error
         }
         if configuration.limit?.excess == .refuse {
-            // `shutdown` resets the hook to break the retain cycle, because the listener holds the state.
+            // `shutdown` resets the hook to break the retain cycle, because the listener retains the state.
             state.listen.withLock { hook in hook = { listener.set(open: { state.wantsListening }) } }
         }
         return OriginServer(configuration: configuration, state: state, listener: listener, group: group)
@@ -169,7 +169,7 @@ public final class OriginServer: Sendable {
         }
     }
 
-    /// Closes all connections and stops the threads. Tasks that wait for traffic get the current one. Idempotent.
+    /// Closes all connections and stops the threads. Tasks in `waitFor` receive the current traffic. Idempotent.
     public func shutdown() async {
         let wasClosed = state.change { inner in
             defer { inner.isClosed = true }

@@ -43,7 +43,7 @@ final class OriginState: Sendable {
     }
 
     let inner: Mutex<Inner>
-    /// Called when the listener may have to be opened or closed, for `.refuse`; it evaluates `wantsListening` later.
+    /// Called when the listener may have to be opened or closed, for `.refuse`. The hook evaluates `wantsListening` later.
     let listen: Mutex<(@Sendable () -> Void)?> = Mutex(nil)
 
     init(_ inner: sending Inner) { self.inner = Mutex(inner) }
@@ -89,8 +89,8 @@ final class OriginState: Sendable {
         }
     }
 
-    /// Called when the connection is active. Only now may the listener be closed, which would also close a
-    /// half-accepted one.
+    /// Called when the connection is active. Closing the listener earlier would also close a connection that is not fully
+    /// accepted.
     func active() { listen.withLock { $0 }?() }
 
     /// Whether the listener should be open.
@@ -181,7 +181,7 @@ final class OriginState: Sendable {
         }
     }
 
-    /// Takes bytes from the server's rate. Returns how many may be sent, or the delay in nanoseconds before the next
+    /// Takes bytes from the server's rate limit. Returns how many may be sent, or the delay in nanoseconds before the next
     /// attempt.
     func takeServerRate(_ wanted: Int, now: UInt64) -> (granted: Int, delay: Int64) {
         inner.withLock { inner in

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// One end of a pipe between two channels of one event loop. Reads on only when the previous data is written.
+/// One end of a pipe between two channels of one event loop. Continues reading only when the previous data has been written.
 final class PipeHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
@@ -15,7 +15,7 @@ final class PipeHandler: ChannelInboundHandler {
         self.mayPass = mayPass
     }
 
-    /// Joins two channels with `autoRead` off; `mayPass` may hold data.
+    /// Joins two channels with `autoRead` off; `mayPass` may hold back data.
     static func join(_ first: any Channel, _ second: any Channel, mayPass: @escaping Gatekeeper = { _ in true }) throws
     {
         try first.pipeline.syncOperations.addHandler(PipeHandler(peer: second, mayPass: mayPass))
@@ -52,7 +52,7 @@ final class PipeHandler: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        // After pending writes.
+        // The peer closes after its pending writes.
         peer.close(promise: nil)
         context.fireChannelInactive()
     }

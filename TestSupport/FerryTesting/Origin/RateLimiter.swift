@@ -25,7 +25,7 @@ package struct RateLimiter: Sendable {
         return granted
     }
 
-    /// Returns granted but unused bytes.
+    /// Takes back bytes that were granted but not used.
     package mutating func giveBack(_ count: Int) { available = min(capacity, available + Double(count)) }
 
     /// Returns the nanoseconds until `wanted` bytes, or a slice of them, may be sent.

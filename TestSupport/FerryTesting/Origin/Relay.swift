@@ -89,7 +89,7 @@ public final class Relay: Sendable {
     /// Closes every connection with RST on both sides. New ones are accepted.
     public func cut() {
         let channels = state.withLock { Array($0.pairs.values) }
-        // All first, because one end that closes closes the other. The single event loop guarantees the order.
+        // First for all, because the close of one end also closes the other. The single event loop guarantees the order.
         for channel in channels { channel.eventLoop.execute { channel.resetOnClose() } }
         for channel in channels { channel.eventLoop.execute { channel.close(promise: nil) } }
     }

@@ -14,7 +14,7 @@ struct RequestLog: Encodable {
         let fields: [[String]]
     }
 
-    /// Excludes requests for statistics and scenes.
+    /// Excludes requests for statistics, for this log, and for the setup of scenes.
     init(_ requests: [Traffic.Request]) {
         self.requests =
             requests

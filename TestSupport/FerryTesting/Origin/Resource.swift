@@ -109,7 +109,7 @@ public struct Resource: Sendable, Hashable {
         return Array(literal[Int(clipped.lowerBound)..<Int(clipped.upperBound)])
     }
 
-    /// The SHA-256 of the whole file in hexadecimal. Slow; for small files.
+    /// The SHA-256 of the whole file in hexadecimal. Slow, so use it only for small files.
     public var sha256: String { Hex.text(sha256(0..<size)) }
 
     /// Returns the SHA-256 of a range.

@@ -10,7 +10,7 @@ public struct Traffic: Sendable {
         public var head: RequestHead
         /// The status sent; 0 for bytes that are not HTTP.
         public var status: Int
-        /// The content bytes accepted by the kernel.
+        /// The number of content bytes accepted by the kernel.
         public var bodyBytes: Int64 = 0
         /// Whether the whole response was sent as planned; false while it is in progress, or if the client
         /// disconnected.
@@ -28,9 +28,9 @@ public struct Traffic: Sendable {
     public var requests: [Request] = []
     /// The number of requests.
     public var requestCount = 0
-    /// The total content bytes accepted by the kernel.
+    /// The total number of content bytes accepted by the kernel.
     public var bodyBytes: Int64 = 0
-    /// The content bytes per path, without the query.
+    /// The number of content bytes for each path, without the query.
     public var bodyBytesByPath: [String: Int64] = [:]
     /// The number of accepted connections, served or not.
     public var acceptedConnections = 0

@@ -3,7 +3,7 @@ public import Foundation
 /// The programs that tests run in processes of their own.
 public enum BuiltProgram {
     /// Returns the program. The variables `FERRY` and `FERRY_ORIGIN` name the programs `ferry` and `ferry-origin`, as in
-    /// the Python suites; otherwise, it is the program beside the tests that was built with them.
+    /// the Python suites; otherwise, the program was built with the tests and is beside them.
     public static func url(_ name: String) throws -> URL {
         let variable = ["ferry": "FERRY", "ferry-origin": "FERRY_ORIGIN"][name]
         if let path = variable.flatMap({ ProcessInfo.processInfo.environment[$0] }) { return URL(filePath: path) }

@@ -7,7 +7,7 @@
         private let descriptor: Int32
         private let path: String?
 
-        /// Binds a socket at a path, or at an abstract name after `@`. Throws the number of the error.
+        /// Binds a socket at a path, or at an abstract name after `@`. Throws a ``Hang`` with the error number.
         public init(at address: String) throws {
             descriptor = socket(AF_UNIX, ferry_SOCK_DGRAM | ferry_SOCK_CLOEXEC, 0)
             path = address.hasPrefix("@") ? nil : address

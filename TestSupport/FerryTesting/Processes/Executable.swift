@@ -1,9 +1,9 @@
-/// A script that a test has started by another program.
+/// Creates scripts that other programs start in tests.
 public enum Executable {
     /// Writes a script that everybody may run, and returns when no process has it open for writing.
     ///
-    /// A program of its own writes it. A file that this process has open is inherited by each process that another test
-    /// starts just then, until that one has become its program, and Linux runs no file that is open for writing.
+    /// A child process writes the script. If this process had it open, a child that another test forks at that moment would
+    /// inherit the open file until it calls exec, and Linux does not run a file that is open for writing.
     ///
     /// - Throws: ``RunningProgram/StartFailure``, or a ``WritingFailure``.
     public static func write(_ text: String, to path: String) throws {
@@ -15,7 +15,7 @@ public enum Executable {
     /// The failure to write a script.
     public struct WritingFailure: Error, CustomStringConvertible {
         public let path: String
-        /// What the shell said.
+        /// The error message of the shell.
         public let message: String
         public var description: String { "\(path) cannot be written: \(message)" }
     }

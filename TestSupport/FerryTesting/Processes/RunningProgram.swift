@@ -71,7 +71,7 @@ public final class RunningProgram: Sendable {
     /// Sends a signal, unless the process has ended.
     public func signal(_ number: Int32) { life.signal(number) }
 
-    /// Calls the closure once, on any thread, when the process ends; immediately if it has.
+    /// Calls the closure once, on any thread, when the process ends; immediately if it has ended.
     public func whenEnded(_ body: @escaping @Sendable (End) -> Void) { life.whenEnded(body) }
 
     /// Waits for the end of the process.
@@ -98,7 +98,7 @@ public final class RunningProgram: Sendable {
     ///
     /// - Parameters:
     ///   - input: The path of the file at its standard input.
-    ///   - mayFail: Whether another end than exiting with 0 is permitted.
+    ///   - mayFail: Whether the program may end in another way than by exiting with 0.
     /// - Throws: ``StartFailure``, or ``ProgramFailure`` for an end that is not permitted.
     public static func output(
         _ words: [String], reading input: String = "/dev/null", mayFail: Bool = false
@@ -114,7 +114,7 @@ public final class RunningProgram: Sendable {
         return bytes
     }
 
-    /// The end of a program that was to exit with 0.
+    /// The error for a program that did not exit with 0.
     public struct ProgramFailure: Error {
         public let end: End
     }
@@ -123,7 +123,7 @@ public final class RunningProgram: Sendable {
         let done = DispatchSemaphore(value: 0)
         whenEnded { _ in done.signal() }
         done.wait()
-        // Uses `self` last, so that it is not released, and the process not killed, before that.
+        // Uses `self` last, because its release would kill the process.
         return ended ?? .exited(0)
     }
 

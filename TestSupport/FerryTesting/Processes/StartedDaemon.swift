@@ -7,7 +7,7 @@ public struct StartedDaemon: Sendable {
 
     public init(state: String) { self.state = state }
 
-    /// The process in its lock file, which may have ended; `nil` if there is none.
+    /// The process identifier in the lock file; `nil` if there is none. The process may have ended.
     public var process: Int32? {
         (try? String(contentsOfFile: lock, encoding: .utf8))
             .flatMap { Int32($0.prefix { !$0.isNewline }) }

@@ -19,8 +19,8 @@ public enum Strace {
     /// Holds every thread of a running program that syncs a file, for longer than a test takes. Returns once tracing
     /// is active.
     ///
-    /// - Returns: The tracer. A held thread stays until the tracer is killed; ``hasLeft(_:)`` detects the exit of the
-    ///   program before.
+    /// - Returns: The tracer. A held thread stays until the tracer is killed; ``hasLeft(_:)`` detects an exit of the
+    ///   program before that.
     public static func holdSyncs(of id: Int32) async throws -> RunningProgram {
         let tracer = try RunningProgram([
             "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fdatasync,fsync",

@@ -41,7 +41,7 @@ struct PartClaims {
     /// The record, updated for the current part file.
     let record: JournalRecord
     let ranges: RangeSet<ByteCount>
-    /// Whether the file may contain bytes other than those that the journal claims.
+    /// Whether the content of the file may differ from what the journal claims.
     let isDoubtful: Bool
     /// The notes to the user about the differences, in order.
     let notes: [Reason]

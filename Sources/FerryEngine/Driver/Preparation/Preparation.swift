@@ -167,7 +167,7 @@ struct Preparation {
                     throw DownloadError(FileError(.rename, paths.part, kind: .lostOnTheWay(to: FilePath(moving.part))))
                 }
                 note(Reason(.journalAlone, "\(paths.part)"))
-                // The name that the part file got has survived, and the record that announced it has not: none of it was synced.
+                // The final name of the part file has survived, but not the record that announced it: nothing was synced.
                 if let final = try? disk.fileSystem.statusIfPresent(paths.final),
                     (final.device, final.inode) == (record.partDevice, record.partInode)
                 {
@@ -278,8 +278,8 @@ struct Preparation {
                 weakestJoin: record.weakestJoin, isNewSource: isNew, isDoubtful: claims.isDoubtful))
     }
 
-    /// Starts with the finished file that has the wanted name: as the result if it has the digest, else as the file to ask the
-    /// server about, with the part file in the backup. `nil` to continue with the part file.
+    /// Starts with the finished file that has the wanted name. If the file has the requested digest, it is the result; otherwise
+    /// the server is asked about it, and the part file moves to the backup. Returns `nil` to continue with the part file.
     private mutating func begin(
         with original: FilePath, insteadOf session: PartSession, _ record: JournalRecord, _ verdict: PartClaims.Verdict,
         _ disk: Disk

@@ -57,7 +57,7 @@ final class PartSession: Sink {
     }
 
     private var syncs: Bool { own.request.syncsToDisk }
-    /// Shared, because the preparation also adds and removes this journal.
+    /// The shared journal index of the directory, which ``Preparation`` also updates; `nil` if it is not in memory.
     private var index: JournalIndex? { environment.knownJournals(in: paths.directory) }
 
     var record: JournalRecord { state.withLock { $0.record } }
@@ -178,7 +178,7 @@ final class PartSession: Sink {
         }
         do throws(FileError) {
             try part.adopt()
-            // The journal claims the bytes.
+            // The bytes must be durable before the journal claims them.
             try part.dataSync()
         } catch {
             part.close()
@@ -196,7 +196,7 @@ final class PartSession: Sink {
         let session = PartSession(paths, part, journal, record, own: own, environment)
         session.index?.add(paths.journal, record)
         half.file.close()
-        // allow(ours): it was read with the file whose bytes it is about, and these are in the journal now.
+        // allow(ours): it was read together with the partial file, whose bytes the journal records now.
         if let control = half.control { try? disk.fileSystem.removeIfPresent(control) }
         return session
     }
@@ -329,8 +329,8 @@ final class PartSession: Sink {
         wrote(record)
     }
 
-    /// Records that the file does not match its digest. Returns whether it tried to remove an earlier file in the backup that
-    /// was refuted too; `false` if the journal could not be written.
+    /// Records that the file does not match its digest. Returns whether the backup contained an earlier file that was
+    /// refuted too and that this call has tried to remove; `false` if the journal could not be written.
     func refute(_ mismatch: JournalRecord.Mismatch, owner: BackupPair.Owner, _ disk: Disk) -> Bool {
         let record = state.withLock { state in
             state.record.mismatch = mismatch

@@ -23,8 +23,8 @@ protocol Sink: AnyObject, Sendable {
     /// Returns written bytes, for samples; `nil` if they cannot be read.
     func read(_ range: Range<ByteCount>, _ disk: Disk) -> [UInt8]?
 
-    /// Makes all bytes whose writes have returned durable, and claims the bytes of the statement. Returns `false` if a kill
-    /// would lose them anyway.
+    /// Makes all bytes whose writes have returned durable, and claims the bytes of the statement. Returns `false` if
+    /// this kind of storage has no journal and its bytes cannot be claimed.
     func checkpoint(_ statement: JournalStatement, _ disk: Disk) throws(ClaimFailure) -> Bool
 
     /// Returns once no later run will trust a byte that the statement does not claim.

@@ -53,7 +53,7 @@ final class S3Access: Sendable {
     private static let metadataLimit = Duration.seconds(1)
     /// The maximum size of a file with a token.
     private static let mostTokenBytes = 64 << 10
-    /// The limits for a metadata response, while all requests for objects wait.
+    /// The limits for a metadata response, for which all requests for objects wait.
     static let metadataLimits = ShortBody.Limits(bytes: 64 << 10, whole: .seconds(5), idle: .seconds(2))
 
     init(readFile: @escaping ReadFile) { self.readFile = readFile }
@@ -150,7 +150,7 @@ final class S3Access: Sendable {
             || IPAddress(url.host).map { PrivateAddress.kind(of: $0) == .loopback } ?? false
     }
 
-    /// Version 2 of the instance's metadata: a token, the name of the role, its keys.
+    /// Requests keys from version 2 of the instance's metadata service: first a token, then the name of the role, then its keys.
     private func instanceKeys(_ base: DownloadURL, _ fetch: Fetch) async -> S3Credentials? {
         guard let tokenURL = try? base.resolving("/latest/api/token"),
             let roles = try? base.resolving("/latest/meta-data/iam/security-credentials/"),

@@ -12,7 +12,7 @@ package struct UploadContent: Sendable {
     /// Returns all bytes of a range of the content.
     let read: @Sendable (Range<ByteCount>) async throws -> ByteBuffer
 
-    /// The default of ``pieceBytes``.
+    /// The default value of ``pieceBytes``.
     package static let mostPieceBytes: ByteCount = 256 << 10
 
     package init(
@@ -25,7 +25,7 @@ package struct UploadContent: Sendable {
     var pieces: UploadPieces { UploadPieces(content: self) }
 }
 
-/// The pieces of a content, in order.
+/// The pieces of the content of a request, in order.
 struct UploadPieces: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
     let content: UploadContent
