@@ -3,8 +3,8 @@ package import FerryServer
 
 /// The conditions that a request to aria2's interface must meet before it is read.
 ///
-/// Pages in browsers send a token only if a user has entered it there, but can send requests to loopback. So the `Host` must be
-/// one of this daemon's names, and an `Origin`, if any, must be allowed by the settings. Pure.
+/// A page in a browser knows the token only if the user has entered it there, but any page can send requests to loopback. So
+/// the `Host` must be one of this daemon's names, and an `Origin`, if any, must be allowed by the settings. Pure.
 package struct Aria2Access: Sendable, Hashable {
     /// The TCP port of the interface.
     package var port: Int
@@ -28,7 +28,7 @@ package struct Aria2Access: Sendable, Hashable {
         }
         guard request.origins.count <= 1 else { return .refused(status: 403) }
         guard let origin = request.origins.first else {
-            // A page's request without an origin, as for an image, is refused, because the page could not read the response.
+            // A page's request without an origin, for example for an image, is refused: the page could not read the response.
             let isOfPage = request.sites.contains { $0 != "same-origin" && $0 != "none" }
             return isOfPage ? .refused(status: 403) : .allowed(origin: nil)
         }

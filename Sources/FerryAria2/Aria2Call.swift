@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// A call of a method, in whichever format it was received.
+/// A call of a method, regardless of the format in which it was received.
 package struct Aria2Call: Sendable, Hashable {
     package var method: String
     package var params: [JSONValue]

@@ -27,7 +27,7 @@ final class Aria2Notifier: Sendable {
     }
 }
 
-/// Maps events to notifications. A start is notified only once until the download pauses or ends. Pure.
+/// Maps events to notifications. A start is reported only once until the download pauses or ends. Pure.
 package struct Aria2Events: Sendable {
     private var started: Set<DownloadID> = []
 

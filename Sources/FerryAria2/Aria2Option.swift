@@ -133,7 +133,7 @@ package struct Aria2Option: Sendable {
         return value
     }
 
-    /// The error of an option that the call cannot set.
+    /// The error for an option that the call cannot set.
     var notHere: Aria2Error { Aria2Error("\(name) option cannot be used in this context.") }
 
     private func value(parsing text: String) -> String? {

@@ -14,14 +14,14 @@ import Synchronization
 ///
 /// Destinations, settings and secrets follow the rules for clients over TCP.
 struct Aria2RPC: Sendable {
-    /// The version of aria2 whose interface this is.
+    /// The version of aria2 whose interface is implemented.
     static let version = "1.36.0"
     static let features: [JSONValue] = ["HTTPS", "Message Digest", "XML-RPC"]
     static let session = DoorHost.session
 
     let host: DoorHost
     let secret: SharedToken
-    /// Options for new downloads, set by `changeGlobalOption` until the daemon ends.
+    /// Options for new downloads, set by `changeGlobalOption`; they are lost when the daemon ends.
     let defaults = Defaults()
     /// The port of the interface, for `getGlobalOption`.
     let port = BoundPort()
@@ -46,7 +46,7 @@ struct Aria2RPC: Sendable {
         var visit: Aria2Visit
     }
 
-    /// Sets the options for new downloads from a command line. Its other options are ignored.
+    /// Sets the options for new downloads from a command line. Other options on the command line are ignored.
     func setDefaults(_ texts: [String: String]) throws(DownloadError) {
         do throws(Aria2Error) {
             defaults.set(try Aria2Options(texts.mapValues(JSONValue.text)) { $0.use != .atFirst })
@@ -162,7 +162,7 @@ struct Aria2RPC: Sendable {
 
     // MARK: Downloads
 
-    /// Returns the row of the download whose gid, or the beginning of it, is the first parameter.
+    /// Returns the row of the download that the first parameter identifies by its gid or by the beginning of its gid.
     func row(_ call: Aria2Call) async throws -> CatalogueRow {
         let text = try call.text(0)
         guard let prefix = Aria2GID.Prefix(text) else { throw Aria2Error("Invalid GID \(text)") }
@@ -177,7 +177,7 @@ struct Aria2RPC: Sendable {
         return row
     }
 
-    /// Returns the error for a download that has left the list meanwhile.
+    /// Returns the error for a download that has since left the list.
     static func unlisted(_ id: DownloadID) -> Aria2Error { Aria2Error("GID \(Aria2GID(id)) is not found") }
 
     /// Returns the handle of the download in the first parameter, with its gid and state.

@@ -11,8 +11,8 @@ import NIOWebSocket
 
 /// The last handler of a WebSocket. Responds to messages one after the other, and sends notifications.
 ///
-/// Nothing is read while a message is being processed, so messages of a client are not queued. A client that does not read its
-/// notifications is disconnected. After a closing frame from either side, nothing is sent (RFC 6455 §5.5.1).
+/// Nothing is read while a message is being processed, so only the messages of one read are queued. A client that does not read
+/// its notifications is disconnected. After a closing frame from either side, nothing is sent (RFC 6455 §5.5.1).
 final class Aria2Socket: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = Never

@@ -5,8 +5,8 @@ package import FerryCore
 package enum Aria2State: String, Sendable, CaseIterable {
     case active, waiting, paused, complete, error, removed
 
-    /// A download that waits for a fresh link or credentials is shown as failed, because in aria2 it would be. It still
-    /// continues when it receives them.
+    /// A download that waits for a fresh link or credentials is shown as failed, because aria2 would report it as failed. The
+    /// download still continues when it receives them.
     package init(_ state: DownloadState) {
         self =
             switch state {

@@ -16,7 +16,7 @@ struct Aria2Visit: Sendable {
     /// The number of bytes left for the rest of the response.
     private var rest = Self.mostAnswerBytes
 
-    /// The maximum number of bytes in the response to a message, because a short call can have a long result.
+    /// The maximum number of bytes in the response to a message. It is limited because a short call can have a long result.
     static let mostAnswerBytes = 32 << 20
     /// Results up to this size are always returned, because the call may have changed something.
     private static let smallBytes = 1 << 10

@@ -11,11 +11,12 @@ public import FerryServer
 /// ```
 ///
 /// Stores nothing besides the list: the gid of a download is computed from its identifier, and option values without a
-/// corresponding property are in its `userInfo`.
+/// corresponding property are in the `userInfo` of the download.
 public enum FerryAria2 {}
 
 extension DoorKind {
-    /// aria2's interface, if the settings specify its port. Its defaults are values of aria2's options.
+    /// aria2's interface, if the settings specify its port. The defaults that the daemon has for the interface are values of
+    /// aria2's options.
     public static let aria2 = DoorKind(settings: [.aria2Rpc, .aria2Secret, .aria2AllowedOrigins]) {
         host throws(DownloadError) in
         let settings = host.settings

@@ -34,7 +34,7 @@ package enum JSONRPC {
         case .object(let members): return .single(request(members))
         case .list(let items): return .batch(items.compactMap { $0.members.map(request) })
         case .text, .null, .flag: return refused(invalidRequest)
-        // aria2 rejects a number, because it needs a character after the number to see its end.
+        // aria2 rejects a number, because its parser detects the end of a number only at the next character.
         case .whole, .number: return refused(parseError)
         }
     }
@@ -74,7 +74,7 @@ package enum JSONRPC {
 package enum Aria2Format: Sendable, Hashable { case json, xml }
 
 extension Aria2Error {
-    /// The error as a value, also in the result of `system.multicall`.
+    /// The error as a value, for a response or for an item in the result of `system.multicall`.
     package func value(in format: Aria2Format) -> JSONValue {
         switch format {
         case .json: ["code": .whole(code), "message": .text(message)]

@@ -36,8 +36,8 @@ enum WebSocketClosing {
     }
 }
 
-/// Refuses frames that the decoder accepts: unmasked frames, with which a page could address something other than a WebSocket
-/// (RFC 6455 §5.1), and frames with reserved bits, because no extension has been negotiated (§5.2).
+/// Refuses frames that the decoder accepts: unmasked frames, which a client must not send (RFC 6455 §5.1), and frames with
+/// reserved bits, because no extension has been negotiated (§5.2).
 final class WebSocketFrameCheck: ChannelInboundHandler {
     typealias InboundIn = WebSocketFrame
     typealias InboundOut = WebSocketFrame

@@ -15,10 +15,10 @@ import Synchronization
 ///
 /// ```
 /// extension ── take ──► host ── plan ──► daemon ──► server   the browser still downloads
-///                       host ── add, paused ──► daemon      its file is the browser's, by size and type
+///                       host ── add, paused ──► daemon      if its size and type match the browser's
 /// extension ◄── download ──┘
-///    │ the browser's own is cancelled
-/// extension ── resume ──► host ── resume ──► daemon         now it runs
+///    │ the browser cancels its own download
+/// extension ── resume ──► host ── resume ──► daemon         the download starts
 /// ```
 ///
 /// Invariants: the browser keeps its own download until the server has responded to Ferry with the same file and the daemon has
@@ -36,7 +36,7 @@ package struct BrowserHost: Sendable {
     private let shared = Shared()
 
     private final class Shared: Sendable {
-        /// The downloads that were added paused, and neither resumed nor dropped.
+        /// The downloads that were added paused and have been neither resumed nor dropped.
         let taken = Mutex<Set<DownloadID>>([])
         /// Held while a message is written.
         let output = Mutex<Void>(())
@@ -191,8 +191,8 @@ package struct BrowserHost: Sendable {
 
     /// Whether the server sends the same file to Ferry as to the browser.
     ///
-    /// It does not if the link is valid for one request only, if the browser added credentials that the extension cannot see,
-    /// or if the link is not the one that the browser followed.
+    /// The response to Ferry differs if the link is valid for one request only, if the browser added credentials that the
+    /// extension cannot see, or if the link is not the one that the browser followed.
     private func isServed(_ offer: BrowserLink, by request: DownloadRequest) async throws(DownloadError) -> Bool {
         do throws(DownloadError) {
             // The link may be valid for few requests only, so support for ranges is not tested here.

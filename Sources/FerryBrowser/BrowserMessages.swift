@@ -36,7 +36,7 @@ package struct BrowserMessage: ClientBody {
     package enum CodingKeys: String, CodingKey, CaseIterable { case version, number, request, id, download, downloads }
 }
 
-/// A link on a page or of a download that the browser has started, with the details of the browser's request for it.
+/// A link on a page, or the link of a download that the browser has started, with the details of the browser's request.
 ///
 /// The only form in which an extension can specify a download. Unlike a ``FerryCore/DownloadRequest``, it cannot set a
 /// directory, proxy or certificate.
@@ -44,9 +44,9 @@ package struct BrowserLink: ClientBody, Hashable {
     package var url: DownloadURL
     /// The file name that the browser would use.
     package var name: String?
-    /// The size that the browser has received.
+    /// The size of the file, as the server sent it to the browser.
     package var totalBytes: ByteCount?
-    /// The content type that the browser has received, without parameters.
+    /// The content type, as the server sent it to the browser, without parameters.
     package var type: String?
     package var referer: String?
     package var userAgent: String?
@@ -77,9 +77,9 @@ package struct BrowserLink: ClientBody, Hashable {
     /// Browsers prevent public pages from sending requests into the user's network, including through redirects (Private
     /// Network Access). Ferry does the same for the requests that it makes in place of a browser. Private addresses are allowed
     /// only if the host of the page or of the link is known to be private, and the browser's own request, if any, was sent to a
-    /// private address too. Both conditions are needed because the owner of a public name controls its DNS: lookups of the name
-    /// can fail for a moment, so an unknown host counts as public; and they can return a private address for a moment, to which
-    /// the browser has sent nothing.
+    /// private address too. Both conditions are needed because the owner of a public name controls its DNS. Lookups of the name
+    /// can fail temporarily, so an unknown host counts as public. They can also return a private address temporarily, although
+    /// the browser has sent nothing to that address.
     ///
     /// - Parameter isPrivate: Returns whether a host is, or resolves to, an address of this machine or its network; `nil` if
     ///   unknown.
@@ -102,7 +102,7 @@ package struct BrowserLink: ClientBody, Hashable {
         request.startsPaused = isPaused
         request.headers = headers
         request.connection.userAgent = userAgent
-        // allow(secrets): of this link; each cookie has its host.
+        // allow(secrets): the cookies are from this link, and each has its host.
         request.connection.cookies = cookies
         if let page = Self.shown(page), page.utf8.count <= Self.mostPageBytes { request.userInfo[Self.pageKey] = page }
         return request

@@ -9,13 +9,13 @@ package import FerryTerminal
 // Stores nothing besides the manifests. A crash of the host leaves at most a paused download in the daemon's list.
 
 extension CommandGroup {
-    /// The commands of the host, among those for background downloads.
+    /// The commands of the host, in the group of the commands for background downloads.
     package static var browser: CommandGroup {
         CommandGroup(name: "Background downloads", subcommands: [BrowserCommand.self, BrowserHostCommand.self])
     }
 }
 
 extension ArgumentTranslation {
-    /// The arguments with which a browser starts the host.
+    /// The translation of the arguments with which a browser starts the host.
     package static let browserHost = ArgumentTranslation { HostManifest.command($0) }
 }

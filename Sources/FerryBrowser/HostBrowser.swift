@@ -46,7 +46,7 @@ package struct HostManifest: Codable, Sendable, Hashable {
 
     package var name = Self.name
     package var description = "Hands downloads of the browser to Ferry"
-    /// The absolute path of the program, which the browser starts with its own arguments.
+    /// The absolute path of the program, which the browser starts with arguments of its choice.
     package var path: String
     package var type = "stdio"
     package var allowedOrigins: [String]?
@@ -77,7 +77,7 @@ package struct HostManifest: Codable, Sendable, Hashable {
     package static func command(_ arguments: [String]) -> [String] {
         guard let first = arguments.first else { return arguments }
         if first.utf8.hasPrefix(scheme) { return [hostCommand, first] }
-        // allow(names): a manifest of browsers, below their own directory.
+        // allow(names): the manifest of a browser, in the browser's own directory.
         if arguments.count == 2, Paths.isAbsolute(first), Paths.name(of: first) == name + ".json" {
             return [hostCommand, arguments[1]]
         }

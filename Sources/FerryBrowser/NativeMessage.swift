@@ -59,7 +59,7 @@ package enum NativeMessage {
     }
 }
 
-/// Outside the type, because its own `read` would hide the system's function.
+/// Declared outside ``NativeMessage``, whose own `read` would hide the system's function.
 private func readBytes(_ descriptor: Int32, _ bytes: UnsafeMutableRawBufferPointer) -> Int {
     read(descriptor, bytes.baseAddress, bytes.count)
 }

@@ -8,8 +8,9 @@ import FerryCore
 package enum RenewalPolicy {
     /// Returns the download of `listed` that waits for this link; `nil` if there is none, or if several are equally likely.
     ///
-    /// A download whose size differs never matches. Of the others, this is the download that the user has chosen, otherwise the
-    /// one with the same URL, otherwise the only one with the same name or size and the same page or URL, ignoring queries.
+    /// A download whose size differs never matches. Of the others, the match is the download that the user has chosen,
+    /// otherwise the one with the same URL, otherwise the only one with the same name or size and the same page or URL,
+    /// ignoring queries.
     package static func match(_ link: BrowserLink, among listed: [ListedDownload]) -> ListedDownload? {
         let possible = listed.filter { waits($0) && !differs(link, $0) }
         if let renews = link.renews, let chosen = possible.first(where: { $0.id.rawValue == renews }) { return chosen }

@@ -11,8 +11,8 @@ import Logging
     import Foundation
 #endif
 
-/// `ferry aria2c`: the binary as aria2c. ``FerryCommand`` passes its arguments on without parsing them; this type only
-/// describes it.
+/// `ferry aria2c`: runs the binary as aria2c. ``FerryCommand`` passes the arguments on without parsing them; this type only
+/// describes the command.
 struct Aria2Command: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "aria2c",
@@ -29,8 +29,8 @@ struct Aria2Command: ParsableCommand {
     @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("Arguments of aria2c.", valueName: "argument"))
     var arguments: [String] = []
 
-    /// Runs the daemon of `aria2c --enable-rpc` until a signal stops it. Each port has its own daemon without the page,
-    /// whose state directory is inside Ferry's. Returns the reason if it could not run.
+    /// Runs the daemon of `aria2c --enable-rpc` until a signal stops it. Each port has its own daemon, which serves no web page
+    /// and has a state directory inside Ferry's. Returns the error if the daemon could not run.
     static func serve(_ service: Aria2Service, signals: AsyncStream<Int32>) async -> DownloadError? {
         let state = DaemonPaths.current().state + "/aria2c-\(service.port)"
         let place = DaemonPaths.current(

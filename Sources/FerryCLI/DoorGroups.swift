@@ -1,8 +1,8 @@
 import ArgumentParser
 
 extension [CommandGroup] {
-    /// The groups, those with the same name joined in the place of the first, because a door may add its command to a group of
-    /// others.
+    /// The groups, with those of the same name joined at the position of the first. A door may add its command to an existing
+    /// group.
     var joinedByName: [CommandGroup] {
         reduce(into: []) { groups, new in
             guard let index = groups.firstIndex(where: { $0.name == new.name }) else { return groups.append(new) }

@@ -74,10 +74,10 @@ struct FerryCommand: ParsableCommand {
             return .done
         }
         let alone = parseAlone(given)
-        // A translated command line has the help of the original.
+        // Errors in a translated command line refer to the help of the original command.
         let pasted = given.first.flatMap { CommandAdvice.isPasted($0) ? $0 : nil }
         let arguments: [String]
-        // allow(bytes): a list of words.
+        // allow(bytes): `given` is a list of words, not a text.
         let json = given.contains("--json")
         do throws(UsageError) {
             arguments =

@@ -1,7 +1,7 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry get`: downloads in this process.
+/// `ferry get`: downloads files in this process.
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",

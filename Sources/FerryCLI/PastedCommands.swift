@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `ferry curl`. ``FerryCommand`` translates its arguments without parsing them; this type only describes it.
+/// `ferry curl`. ``FerryCommand`` translates the arguments without parsing them; this type only describes the command.
 struct CurlCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "curl", abstract: "Download with the arguments of curl.",

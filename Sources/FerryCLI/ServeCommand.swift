@@ -157,7 +157,7 @@ struct ServeCommand: ParsableCommand {
             if !hasTerminal { hangup = { [file, logger] in Self.reopen(file, logger) } }
             let stops = Self.stops(watch?.signals, hangup: hangup)
             try await run.run(stops: stops, ready: ready, signsIn: isatty(1) != 0) { lines in
-                // Only these lines are written to descriptor 1.
+                // If descriptor 1 receives the ready line, it receives no other lines.
                 guard readyFd != 1 else { return }
                 for line in lines { _ = StandardStreams.write(Array((line + "\n").utf8), to: 1) }
             }
@@ -169,8 +169,8 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// With `--confine`, runs this program again, confined, with the results of the unconfined part. Takes over the
-    /// sockets and the notifications of the service manager.
+    /// With `--confine`, runs this program again in confinement, and passes it the results of the unconfined part of the start.
+    /// Takes over the sockets and the notifications of the service manager.
     private func prepare(
         _ place: DaemonPaths, _ options: inout Daemon.Options, _ ready: ReadyDescriptor?, _ logger: Logger
     ) throws(DownloadError) {
@@ -193,7 +193,7 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// Responds to SIGHUP: reopens the log under its name.
+    /// Responds to SIGHUP: reopens the log file at its path.
     private static func reopen(_ file: LogFile?, _ logger: Logger) {
         file?.reopen()
         logger.notice("the log was reopened")

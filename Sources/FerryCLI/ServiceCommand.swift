@@ -64,7 +64,7 @@ struct ServiceCommand: ParsableCommand {
             return ServiceInstaller.Running(process: try await DaemonLink().greet().pid)
         } catch {
             if case .unreachable = error { return nil }
-            // A daemon of another version does not report its process; its lock file does.
+            // A daemon of another version does not report its process identifier, but its lock file contains it.
             return ServiceInstaller.Running(process: DaemonLock.owner(of: DaemonPaths.current().lock))
         }
     }

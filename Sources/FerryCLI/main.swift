@@ -8,8 +8,8 @@ import FerryTerminal
     import Musl
 #endif
 
-// Descriptors first: no file may be opened before 0, 1 and 2 exist. Secrets in the arguments are then overwritten
-// before anything slow happens.
+// The descriptors come first: no file may be opened before descriptors 0, 1 and 2 exist. Secrets in the arguments are then
+// overwritten before anything slow happens.
 Program.prepare()
 guard let words = CommandArguments.take() else { exit(Program.withoutArguments().rawValue) }
 exit(await FerryCommand.main(program: words.program, arguments: words.arguments))

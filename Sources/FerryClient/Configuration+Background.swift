@@ -9,17 +9,17 @@ import FerryEngine
 #endif
 
 extension DownloadManager.Configuration {
-    /// Runs the downloads in the daemon, so that they continue after this process ends. The next launch with the same identifier
-    /// finds them and receives the events of those that ended meanwhile. `background(identifier:directory:)` does the same on
-    /// iOS and similar systems, where the system continues the downloads.
+    /// Runs the downloads in the daemon, so that they continue after this process ends. The next launch with the same
+    /// identifier finds them and receives the events of those that have ended in the meantime.
+    /// `background(identifier:directory:)` does the same on iOS and similar systems, where the system continues the downloads.
     ///
     /// The first use connects to the daemon, or starts it. Only the settings of a session apply (`maxConcurrentDownloads`,
-    /// `rateLimit`, `allowsMeteredNetwork`, `allowsConstrainedNetwork`), within the daemon's limits and only once they are
-    /// changed; the daemon determines all other settings.
+    /// `rateLimit`, `allowsMeteredNetwork`, `allowsConstrainedNetwork`), within the daemon's limits and only after they have
+    /// been changed; the daemon determines all other settings.
     ///
     /// - Parameters:
-    ///   - identifier: The name of the session, as for `default(identifier:directory:)`; several managers, in several
-    ///     processes, may share one.
+    ///   - identifier: The name of the session, as for `default(identifier:directory:)`; several managers, also in different
+    ///     processes, may share one session.
     ///   - directory: The default directory for downloads; `nil` for the session's previous one, initially the
     ///     user's Downloads.
     ///   - binary: The program `ferry`, to start the daemon if needed; `nil` to search `FERRY_BINARY`, the

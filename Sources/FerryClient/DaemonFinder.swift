@@ -59,9 +59,9 @@ struct DaemonFinder: Sendable, Hashable {
 
 /// The session of a background manager, and the information for reaching the daemon.
 struct DaemonAddress: Sendable, Hashable {
-    /// The session.
+    /// The identifier of the session.
     var identifier: String
-    /// The default directory for downloads, absolute; `nil` for the directory that the daemon knows, initially the user's
+    /// The default directory for downloads, absolute; `nil` for the session's current directory, initially the user's
     /// Downloads.
     var directory: String?
     /// The daemon's program, absolute; `nil` to search for it.
@@ -71,7 +71,7 @@ struct DaemonAddress: Sendable, Hashable {
     var launchCommand: [String]?
     /// The daemon's socket; `nil` for the default path.
     var socket: String?
-    /// The time that calls wait for a lost daemon.
+    /// The time for which calls wait for a lost daemon.
     var patience: Duration = .seconds(30)
 }
 
@@ -83,8 +83,9 @@ package enum DaemonSocket {
     ///
     /// The directories are `$XDG_RUNTIME_DIR/ferry`, `/tmp/ferry-UID` and `run` in the state directory. Another user may have
     /// created one of the first two; the daemon and its clients skip such a directory. An existing socket takes precedence over
-    /// a directory that could be created, and the socket in the lock of the state directory over all others, so that a client
-    /// without the daemon's variables, for example in a cron job or over ssh, finds the running daemon.
+    /// a directory that could be created. The socket named in the lock file of the state directory takes precedence over all
+    /// others, so that a client without the daemon's variables, for example in a cron job or over ssh, finds the running
+    /// daemon.
     package static func path(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         home: String = StateDirectory.homeDirectory,

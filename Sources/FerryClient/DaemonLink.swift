@@ -12,9 +12,9 @@ import Synchronization
 /// follow ──► open the event stream ──► take, take, … ──► pause ──► open it again
 /// ```
 ///
-/// A daemon that accepts connections but sends nothing for ``maxSilence`` counts as lost while data is due: on the event stream,
-/// or the response head of a call that only reads. Other calls and long responses may take as long as they need, if the daemon
-/// responds to a greeting each time.
+/// A daemon that accepts connections but sends nothing for ``maxSilence`` counts as lost while data is expected: an event on
+/// the event stream, or the response head of a call that only reads. Other calls and long responses may take as long as they
+/// need, if the daemon responds to a greeting each time.
 package struct DaemonLink: Sendable {
     let client: DaemonClient
     private let place: DaemonAddress
@@ -25,9 +25,9 @@ package struct DaemonLink: Sendable {
 
     /// The daemon sends something on its event stream every 15 s.
     private static let maxSilence: Duration = .seconds(60)
-    /// The time that the daemon may take until it listens, including the opening of its catalogue.
+    /// The maximum time until a daemon that was started listens, including the opening of its catalogue.
     private static let longestStart: Duration = .seconds(20)
-    /// The maximum pause between attempts to reach the daemon, unless the daemon has requested more.
+    /// The maximum pause between attempts to reach the daemon, unless the daemon has requested a longer one.
     private static let longestPause: Duration = .seconds(5)
 
     /// - Parameter mayStart: Whether ``ask(_:id:query:json:as:)`` starts the daemon if it does not run.
@@ -82,22 +82,22 @@ package struct DaemonLink: Sendable {
         }
     }
 
-    /// Returns at most `limit` downloads that match a filter, in its order.
+    /// Returns at most `limit` downloads that match a filter, in the order that the filter specifies.
     package func downloads(
         _ filter: [(name: String, value: String)] = [], limit: Int = .max
     ) async throws(DownloadError) -> [ListedDownload] {
         try await page(filter, limit: limit).items
     }
 
-    /// Like ``downloads(_:limit:)``, and also returns the event up to which the list is current.
+    /// Like ``downloads(_:limit:)``, and also returns the position in the daemon's log up to which the list is current.
     package func page(
         _ filter: [(name: String, value: String)] = [], limit: Int = .max
     ) async throws(DownloadError) -> DownloadPage {
         try await ask(DaemonCall.list(filter, limit: limit), as: DownloadPage.self)
     }
 
-    /// Opens the event stream after the event `id`, or else with a snapshot of at most `limit` downloads; for the session
-    /// `named`, or for this one.
+    /// Opens the event stream of the session `named`, or of this session. The stream starts after the event `id` or, if that is
+    /// `nil`, with a snapshot of at most `limit` downloads.
     package func events(
         after id: String?, of named: String? = nil, limit: Int? = nil
     ) async throws(DownloadError) -> EventReader {
@@ -288,7 +288,7 @@ private final class SignsOfLife: Sendable {
 }
 
 extension AsyncEvent {
-    /// Returns when ``count`` exceeds `seen`, the task is cancelled, or the time is over.
+    /// Returns when ``count`` exceeds `seen`, the task is cancelled, or the time has elapsed.
     func wait(after seen: UInt64, atMost limit: Duration, by clock: any EngineClock) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await clock.sleep(for: limit) }

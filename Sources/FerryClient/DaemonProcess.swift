@@ -53,7 +53,7 @@ final class DaemonProcess: Sendable {
     }
 
     private func follow(_ child: SpawnedProgram) {
-        // Reads the report and then waits for the end, while both processes live.
+        // Reads the report, and then waits for the daemon to end as long as this process lives.
         onOwnThread("ferry-daemon") { [self] in
             if let outcome = Self.outcome(of: child.readyLine()) { settle(outcome) }
             settle(.ended(child.wait()))
@@ -75,7 +75,7 @@ final class DaemonProcess: Sendable {
     }
 
     private func outcome(within limit: Duration, clock: any EngineClock) async -> Outcome {
-        // owner: this call, which cancels it.
+        // owner: this call, which cancels the task.
         let alarm = Task { [self] in
             try? await clock.sleep(for: limit)
             if !Task.isCancelled { settle(.silent) }

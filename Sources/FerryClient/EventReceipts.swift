@@ -6,11 +6,11 @@ package import FerryCore
 struct EventReceipts: Sendable {
     /// Events that the app has not acknowledged, by number.
     private(set) var pending: [Int64: DownloadEvent] = [:]
-    /// Numbers that the app has acknowledged, but this process not yet to the daemon.
+    /// Numbers that the app has acknowledged, but that have not yet been acknowledged to the daemon.
     private(set) var handled: Set<Int64> = []
     /// Numbers of all delivered events, limited to the most recent ones.
     private var seen: Set<Int64> = []
-    /// Whether a task sends acknowledgements.
+    /// Whether a task is sending acknowledgements.
     private var isSending = false
     private static let most = 20_000
 
@@ -43,7 +43,7 @@ struct EventReceipts: Sendable {
         return true
     }
 
-    /// Returns the numbers that the task sends next; if there are none, it ends.
+    /// Returns the numbers that the task sends next; if there are none, the task ends.
     mutating func nextToSend() -> Set<Int64> {
         if handled.isEmpty { isSending = false }
         return handled

@@ -1,7 +1,8 @@
 import FerryAPI
 import FerryCore
 
-/// The stream's updates, during calls, about downloads that have no object yet: the response to a call may be older. Pure.
+/// The updates that the event stream delivers during calls, for downloads that have no object yet. The response to a call may
+/// be older than such an update. Pure.
 struct PassingUpdates: Sendable {
     private enum Told {
         case row(ListedDownload)
@@ -31,7 +32,8 @@ struct PassingUpdates: Sendable {
     /// Forgets all updates, because the daemon has a new log; responses in transit may belong to the old one.
     mutating func beginAnew() { if calls > 0 { (told, lostBefore) = ([:], .max) } }
 
-    /// Returns the newer of a response and the update received meanwhile, and whether the download has left the list since.
+    /// Returns the newer of a response and the update received in the meantime, and whether the download has since left the
+    /// list.
     func newest(_ answer: ListedDownload) -> (said: ListedDownload, isGone: Bool) {
         let position = answer.asOf ?? 0
         switch told[answer.id] {

@@ -62,7 +62,7 @@ final class RemoteContentReading: ContentReader {
             let attempt = session.attempt
             do throws(DaemonFailure) {
                 let piece = try await session.link.watched(.content) { () async throws(DaemonFailure) in
-                    // allow(body): the user's daemon, under a watch of its own.
+                    // allow(body): the body is from the user's daemon, and `watched` ends a response that stays silent.
                     try await source.body.next()
                 }
                 guard let piece else {
@@ -118,7 +118,8 @@ final class RemoteContentReading: ContentReader {
             || span.content?.entityTag == response.entityTag && span.content?.size == response.size
     }
 
-    /// Sends a request, and repeats it while the daemon is busy or lost, until the patience of the session ends.
+    /// Sends a request, and repeats it while the daemon is busy or lost. Stops once the daemon has been lost for the `patience`
+    /// of the session.
     private func respond(
         _ request: @escaping @Sendable () async throws(DaemonFailure) -> ContentResponse
     ) async throws(DownloadError) -> ContentResponse {

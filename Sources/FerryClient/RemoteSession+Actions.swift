@@ -4,7 +4,7 @@ import FerryCore
 import FerryEngine
 import Synchronization
 
-/// User actions; each action on one download acquires its lock.
+/// User actions. Each action on one download acquires the lock of the download.
 extension RemoteSession {
     func perform(_ action: ListAction, on selection: ListSelection) async throws(DownloadError) {
         switch selection {
@@ -24,8 +24,9 @@ extension RemoteSession {
         }
     }
 
-    /// `repeatsAs`: an action that is no longer permitted once it has succeeded. If the first response was lost, the repeated
-    /// call is refused because the first one was carried out, provided that the earlier state permitted the action.
+    /// `repeatsAs` is an action that is no longer permitted once it has succeeded. If the response to the first call was lost,
+    /// the daemon refuses the repeated call, because the first one has been carried out. The refusal is not an error if the
+    /// state before the first call permitted the action.
     private func act(
         _ route: Route, on live: LiveDownload, repeatsAs action: DownloadAction? = nil
     ) async throws(DownloadError) {

@@ -11,7 +11,7 @@ import Synchronization
     import Foundation
 #endif
 
-/// One session of the daemon, as a process of its app sees it.
+/// One session of the daemon, as seen by a process of the app.
 ///
 /// ```
 /// DownloadManager ── call ──► joined? ──► DaemonLink ──► the daemon
@@ -21,9 +21,11 @@ import Synchronization
 ///
 /// Invariants: the displayed state of a download is the newest that a response or an event has reported, by its position in the
 /// daemon's log. A numbered event is delivered once in this process, and acknowledged over the socket once the app has handled
-/// it. Only the stream reports ends. Nothing is downloaded here, and only the connection ends with this process.
+/// it. Only the stream reports that downloads have ended. Nothing is downloaded in this process, and only the connection ends
+/// with it.
 ///
-/// Order of mutexes: a download's may be acquired while this one is held, never the reverse; none is held across a suspension.
+/// Order of mutexes: the mutex of a download may be acquired while the mutex of the session is held, never the reverse; no
+/// mutex is held across a suspension.
 final class RemoteSession: Sendable {
     enum Phase: Sendable, Hashable {
         /// Not used yet.
@@ -90,7 +92,7 @@ final class RemoteSession: Sendable {
     /// The running downloads, retained so that their progress can be reported.
     private struct RunningDownloads {
         private var all: [DownloadID: LiveDownload] = [:]
-        /// The downloads that have reported their start.
+        /// The downloads whose start has been reported.
         private(set) var begun: Set<DownloadID> = []
 
         /// Adds the download if it is running, and removes it otherwise.
@@ -137,7 +139,7 @@ final class RemoteSession: Sendable {
     // MARK: Downloads in memory
 
     /// Returns the object of the download that a response or event describes, updated from that description, and whether the
-    /// object is new. The object is closed if the download has left the list since. `request` is the request of this process,
+    /// object is new. The object is closed if the download has since left the list. `request` is the request of this process,
     /// with its secrets.
     ///
     /// Throws `daemonUnavailable` if the daemon has omitted fields that a handle shows.
@@ -219,7 +221,8 @@ extension RemoteSession: EventFollower {
             identifier: place.identifier, directory: place.directory, launchCommand: place.launchCommand)
         let session = try await link.ask(.attach, json: registration, as: SessionBody.self)
         let last = state.withLock { $0.stream.resumption(of: greeting.boot) }
-        // Without rows in the snapshot, because their downloads have no handles: ``lookAround()`` reads the needed ones.
+        // The snapshot is requested without downloads, because they would lack the fields of handles. ``lookAround()`` reads
+        // the downloads that are needed.
         let stream = try await link.events(after: last, limit: 0)
         return try state.withLock { (state) throws(DownloadError) in
             guard state.phase != .closed else { throw Self.wasShutDown }
@@ -266,7 +269,7 @@ extension RemoteSession: EventFollower {
             guard let live = left.removeValue(forKey: said.id) else { continue }
             show(said, on: live)
         }
-        // Downloads of other sessions, and downloads that were removed meanwhile.
+        // Downloads of other sessions, and downloads that have since been removed.
         for live in left.values { try await look(at: live) }
     }
 
@@ -459,7 +462,7 @@ extension RemoteSession {
         dispatcher?.report(one.progress, of: id)
     }
 
-    /// Closes downloads that had left the list by this position of the daemon's log; `nil` for now.
+    /// Closes downloads that had left the list by this position of the daemon's log; `nil` for the current position.
     func removed(_ ids: [DownloadID], asOf position: UInt64? = nil) {
         let gone: [LiveDownload] = state.withLock { state in
             if let position { state.passing.note(removed: ids, asOf: position) }
@@ -504,7 +507,7 @@ extension RemoteSession {
 
     func listen() -> EventHub.Place { log.listen { [weak self] in await self?.backlog() } }
 
-    /// Returns the unacknowledged ends, once the daemon has sent all of them; `nil` if the session is closed before that.
+    /// Returns the unacknowledged end events, once the daemon has sent all of them; `nil` if the session is closed before that.
     private func backlog() async -> [DownloadEvent]? {
         while !Task.isCancelled {
             let seen = updates.count
@@ -671,7 +674,7 @@ extension RemoteSession {
     }
 }
 
-/// The session as backend of a manager: opening and closing, settings, network.
+/// The session as the backend of a manager: opening and closing, settings, network.
 extension RemoteSession: DownloadBackend {
     func activate() async throws(DownloadError) { try await joined() }
 
@@ -684,7 +687,7 @@ extension RemoteSession: DownloadBackend {
     ) async throws(Failure) {
         await settingsLock.acquire()
         defer { settingsLock.release() }
-        // Not under the mutex, since `change` may read the manager.
+        // Called without holding the mutex, because `change` may read the manager.
         let old = configuration
         var changed = old
         try change(&changed)
@@ -752,10 +755,11 @@ extension RemoteSession: DownloadBackend {
         PendingShutdowns.all.begin(at: nil) { await self.shutdown() }
     }
 
-    /// The time that shutdown waits for ends that the daemon has stored, but its stream has not delivered yet.
+    /// The maximum time for which shutdown waits for end events that the daemon has stored, but not yet sent.
     private static let maxShutdownWait: Duration = .seconds(2)
 
-    /// Detaches from the daemon; downloads continue. Ends so far are delivered first, within ``maxShutdownWait``.
+    /// Detaches from the daemon; downloads continue. Events of downloads that have already ended are delivered first, within
+    /// ``maxShutdownWait``.
     func shutdown() async {
         if state.withLock({ $0.phase == .joined }) {
             await withTaskGroup(of: Void.self) { [clock] group in
@@ -800,7 +804,8 @@ extension RemoteSession: DownloadBackend {
         return false
     }
 
-    /// Returns once all ends so far have been delivered, or after `place.patience`; later ends are delivered at the next launch.
+    /// Returns once the events of all downloads that have already ended are delivered, or after `place.patience`. Later events
+    /// are delivered at the next launch.
     private func readRemaining() async throws(DownloadError) {
         let deadline = clock.now() + place.patience
         while !isShutDown, !Task.isCancelled, clock.now() < deadline {
@@ -827,7 +832,7 @@ extension RemoteSession: DownloadBackend {
         }
     }
 
-    /// Throws `invalidRequest` for a stream, which cannot leave this process.
+    /// Throws `invalidRequest` for a stream destination, because a stream cannot be passed to the daemon.
     func checkMayLeave(_ request: DownloadRequest) throws(DownloadError) {
         guard case .stream = request.destination else { return }
         throw DownloadError(.invalidRequest, ErrorPhrase(.streamStaysHere), recovery: .needsUser)

@@ -21,7 +21,7 @@ package struct GatewayUsage: Codable, Sendable, Hashable {
     package var limitBytes: ByteCount = 0
     /// The free bytes of the disk; `nil` if they cannot be determined.
     package var freeBytes: ByteCount?
-    /// The number of bytes that are kept free.
+    /// The number of bytes to keep free on the disk.
     package var reservedBytes: ByteCount?
     /// The number of seconds for which a file is kept after its last use.
     package var keptSeconds: Double = 0
@@ -63,7 +63,7 @@ package struct GatewayItems: Codable, Sendable, Hashable {
 
 /// `POST /gateway/purge`: the files to remove from the cache, selected by one of the members.
 package struct PurgeBody: ClientBody, Encodable, Hashable {
-    /// Names, identifiers, or beginnings of identifiers.
+    /// Names or identifiers of files, or prefixes of identifiers.
     package var words: [String]?
     /// The minimum number of seconds since the last use.
     package var olderThan: Double?
@@ -87,13 +87,13 @@ package struct PurgeReport: Codable, Sendable, Hashable {
 
 /// The response to `POST /gateway/verify`.
 package struct VerifyReport: Codable, Sendable, Hashable {
-    /// The number of files that match their digests, and the number of their bytes.
+    /// The number of files that match their digests, and their total size in bytes.
     package var intact = 0
     package var intactBytes: ByteCount = 0
     /// The number of complete files without a digest.
     package var unverified = 0
-    /// Files with different bytes, and missing files; they have been removed from the cache, or are being fetched again for
-    /// their clients.
+    /// Files that do not match their digests, and missing files. They have been removed from the cache, or are being fetched
+    /// again for their clients.
     package var damaged: [GatewayEntry] = []
     package init() {}
 }

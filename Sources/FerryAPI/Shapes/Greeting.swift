@@ -15,7 +15,7 @@ package struct Greeting: Codable, Sendable, Hashable {
     package var port: Int?
     /// The directories that the daemon may write to; `nil` if it is not confined.
     package var confinement: ConfinementBody?
-    /// The path to which the catalogue was moved when this daemon opened it, because it was damaged; `nil` if it was not.
+    /// The path to which this daemon moved a damaged catalogue when it started; `nil` if the catalogue was intact.
     package var damagedCatalogue: String?
 
     package init(

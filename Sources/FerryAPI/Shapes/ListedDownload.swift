@@ -17,29 +17,29 @@ package struct ListedDownload: Sendable, Hashable {
         package var session: String
         /// The source with its query, which every permitted client may see.
         package var url: String
-        /// The destination directory while there is no `path`; `nil` for a part file given by path.
+        /// The destination directory, until the download has a `path`; `nil` for a part file given by path.
         package var directory: String?
-        /// The position among downloads of equal priority; lower runs first. Not an index.
+        /// The position among downloads of equal priority; downloads with lower positions start first. Not an index.
         package var position = 0
         package var priority = DownloadPriority.normal
         package var label: String?
         package var userInfo: [String: String] = [:]
-        /// The validator (ETag or Last-Modified) of a completed file, as sent by the server; of an unfinished file only in
-        /// ``DownloadDetail``.
+        /// The validator (ETag or Last-Modified) of a completed file, as sent by the server. ``DownloadDetail`` also contains
+        /// the validator of an unfinished file.
         package var validator: String?
         /// The expected digest.
         package var checksum: Checksum?
         package var rateLimit: ByteCount?
         package var maxConnections = DownloadRequest.plain.maxConnections
-        /// The rule for a file name in use; `nil` for ``ConflictRule/rename``.
+        /// The rule for a file name that is already in use; `nil` for ``ConflictRule/rename``.
         package var onConflict: ConflictRule?
         /// True for a completed download whose file already existed: nothing was fetched, and a removal keeps the file.
         package var wasAlreadyComplete: Bool?
         package var addedAt: Date
         package var endedAt: Date?
-        /// The position in the daemon's log of updates up to which the download is current, within one boot of the daemon: of
-        /// two versions of a download, in responses or events, the one with the larger number is newer. `nil` from an older
-        /// daemon.
+        /// The position in the daemon's log of updates up to which the download is current. Of two versions of a download that
+        /// were sent during one boot of the daemon, the one with the larger position is newer. `nil` if an older daemon sent
+        /// the download.
         package var asOf: UInt64?
         /// The state of a library's handle, for clients that request it.
         package var handle: HandleBody?
@@ -58,7 +58,8 @@ package struct ListedDownload: Sendable, Hashable {
     }
 }
 
-/// Coded as the members of the status, the network rule and the facts, and `actions`, the actions that are currently valid.
+/// Encoded as the members of the status, the network rule and the facts, and as `actions`: the actions that are currently
+/// valid.
 extension ListedDownload: Codable {
     private enum CodingKeys: String, CodingKey { case actions }
 
@@ -84,8 +85,8 @@ package struct DownloadPage: Codable, Sendable, Hashable {
     package var total: Int
     /// The index of the first item of this page.
     package var offset: Int
-    /// The position in the daemon's log of updates up to which the page is current; it may or may not reflect later additions
-    /// and removals.
+    /// The position in the daemon's log of updates up to which the page is current. The page may also reflect some later
+    /// additions and removals.
     package var asOf: UInt64
 
     package init(items: [ListedDownload], total: Int, offset: Int = 0, asOf: UInt64 = 0) {

@@ -2,8 +2,9 @@ package import FerryCore
 
 // Bodies of actions on many downloads.
 
-/// The downloads that a request applies to, by identifiers or by words that a user typed. A word is an identifier, else a name,
-/// else the beginning of an identifier; `["all"]` selects all downloads of the session whose state permits the action.
+/// The downloads that a request applies to, by identifiers or by words that a user typed. A word is compared first with
+/// identifiers, then with names, then with the beginnings of identifiers; `["all"]` selects all downloads of the session whose
+/// state permits the action.
 package protocol SelectingBody: ClientBody {
     var ids: [String]? { get }
     var words: [String]? { get }
@@ -53,8 +54,8 @@ package struct ChangeBody: SelectingBody, Encodable, Hashable {
     }
 }
 
-/// `POST /downloads/move`: a new place for several downloads, in their order. With `words`, the download before or after which
-/// they are placed is also named by a word.
+/// `POST /downloads/move`: a new place for several downloads, in the order in which the request names them. With `words`, the
+/// download before or after which they are placed is also named by a word.
 package struct MoveBody: SelectingBody, Encodable, Hashable {
     package var ids: [String]?
     package var words: [String]?
@@ -85,11 +86,12 @@ package struct MoveBody: SelectingBody, Encodable, Hashable {
 package struct ActionCount: Codable, Sendable, Hashable {
     /// The number of downloads that are now in the state that the action leads to.
     package var changed: Int
-    /// The other downloads that the request named, in its order; `nil` if there are none.
+    /// The failures for the other downloads, in the order of the request; `nil` if there are none.
     package var failures: [ActionFailure]?
     /// The identifiers of downloads that were already in that state; only for a request with words, `nil` if there are none.
     package var unchanged: [String]?
-    /// The downloads that match the words of the request, in their order, after the action or before a removal.
+    /// The downloads that match the words of the request, in the order of the words. They are in the state after the action or,
+    /// for a removal, before it.
     package var downloads: [ListedDownload]?
 
     package init(_ changed: Int, failures: [ActionFailure] = []) {
@@ -98,7 +100,7 @@ package struct ActionCount: Codable, Sendable, Hashable {
     }
 }
 
-/// Why an action on one of several downloads failed.
+/// The failure of an action on one of several downloads.
 package struct ActionFailure: Codable, Sendable, Hashable {
     package var id: String
     package var error: DownloadError

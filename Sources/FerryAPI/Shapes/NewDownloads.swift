@@ -4,7 +4,7 @@ package import FerryCore
 /// none. Decoding refuses unknown members.
 package struct NewDownloads: Codable, Sendable, Hashable {
     package var downloads: [DownloadRequest]
-    /// Whether the body was a single object; the response then is a single download.
+    /// Whether the body was a single object; the response is then a single download too.
     package var isSingle: Bool
 
     package init(_ downloads: [DownloadRequest]) {

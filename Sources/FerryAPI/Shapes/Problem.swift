@@ -11,7 +11,7 @@ public struct Problem: Error, Codable, Sendable, Hashable {
     public var code: String
     /// A few words that name the problem.
     public var title: String
-    /// What is wrong with this request; `nil` if the title says it.
+    /// A description of the problem with this request; `nil` if the title is sufficient.
     public var detail: String?
     /// The path of the request.
     public var instance: String?
@@ -78,7 +78,7 @@ public struct Problem: Error, Codable, Sendable, Hashable {
         self.index = index
     }
 
-    /// Creates a problem from a decoding error: the member and the defect.
+    /// Creates a problem from a decoding error. The detail names the invalid member and the defect.
     package init(decoding error: any Error) {
         if let problem = error as? Problem {
             self = problem

@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// The line that `ferry serve --ready-fd` writes: the addresses of the daemon, or why it did not start.
+/// The line that `ferry serve --ready-fd` writes: the addresses of the daemon, or the error that prevented its start.
 package enum ReadyLine: Codable, Sendable, Hashable {
     case listening(Listening)
     case failed(DownloadError)
@@ -11,7 +11,7 @@ package enum ReadyLine: Codable, Sendable, Hashable {
         package var version: String
         /// The path of the Unix socket.
         package var socket: String
-        /// The port on loopback; `nil` if it is off.
+        /// The port of the listener on loopback; `nil` if the listener is off.
         package var port: Int?
         /// The port of each further listener on loopback, by its name; in the line, the member for `gateway` is `gatewayPort`.
         package var doors: [String: Int]

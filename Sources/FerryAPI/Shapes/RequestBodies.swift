@@ -22,8 +22,8 @@ package struct ResumeDataBody: ClientBody, Encodable, Hashable {
     package enum CodingKeys: String, CodingKey, CaseIterable { case resumeData }
 }
 
-/// `POST /downloads/ID/resume-data`: the absolute path of the download's file, from which its part file is found. For a client
-/// that has lost the response to the call that removed the download from the list.
+/// `POST /downloads/ID/resume-data`: the absolute path of the download's file, from which the daemon finds the part file. Used
+/// by a client that has lost the response to the call that removed the download from the list.
 package struct TakenBody: ClientBody, Encodable, Hashable {
     package var path: String?
     package init(path: String? = nil) { self.path = path }
@@ -62,13 +62,13 @@ package struct CodeBody: ClientBody, Encodable, Hashable {
     package enum CodingKeys: String, CodingKey, CaseIterable { case code }
 }
 
-/// No members: `{}`.
+/// An empty object: `{}`.
 package struct NothingBody: ClientBody {
     package enum CodingKeys: CodingKey, CaseIterable {}
 }
 
-/// What the library's `Download` handle needs in addition to ``ListedDownload``; sent in responses to clients that send
-/// ``FerryAPI/handlesHeader``, and in `state` events.
+/// The data that the library's `Download` handle needs in addition to ``ListedDownload``; sent in responses to clients that
+/// send ``FerryAPI/handlesHeader``, and in `state` events.
 package struct HandleBody: Codable, Sendable, Hashable {
     /// The result of a completed download; `nil` in all other states.
     package var finished: FinishedDownload?

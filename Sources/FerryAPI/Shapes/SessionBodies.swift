@@ -2,7 +2,7 @@
 package struct SessionRegistration: ClientBody, Encodable, Hashable {
     package enum CodingKeys: String, CodingKey, CaseIterable { case identifier, directory, launchCommand }
 
-    /// Letters, digits, `.`, `-` and `_`, at most 128, not beginning with a dot; not `all`.
+    /// At most 128 letters, digits, `.`, `-` and `_`. It must not begin with a dot, and must not be `all`.
     package var identifier: String
     /// The default destination directory; `nil` keeps the current one, which is initially the user's Downloads directory.
     package var directory: String?
@@ -25,7 +25,7 @@ package struct SessionBody: Codable, Sendable, Hashable {
     package var lastEvent: String?
     /// The number of unacknowledged events.
     package var pendingEvents: Int
-    /// Whether the session has a launch command, which itself is not included.
+    /// Whether the session has a launch command. The command itself is not included.
     package var hasLaunchCommand: Bool
     /// The number of open event streams of the session.
     package var clients: Int

@@ -11,7 +11,7 @@ package struct SettingsBody: Codable, Sendable, Hashable {
     package var allowsConstrained: Bool?
     /// The user's override of network detection: `metered`, `unmetered`; null for none.
     package var networkAssumption: String?
-    /// Seconds; null for never.
+    /// The delay in seconds after which a failed download is retried automatically; null for never.
     package var retriesFailedAfter: Double?
     /// The free disk space to keep; null for 1 % of a file system, at most 256 MB.
     package var minFreeBytes: ByteCount?

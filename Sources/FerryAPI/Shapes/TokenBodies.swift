@@ -4,7 +4,7 @@
     package import struct Foundation.Date
 #endif
 
-/// The response of `POST /codes`: a one-time code and how to open it in a browser.
+/// The response of `POST /codes`: a one-time code, and the URL and the file that open the web page with it.
 package struct SignInBody: Codable, Sendable, Hashable {
     package var code: String
     /// The address of the web page with the code in its fragment; `nil` when the daemon serves no page.
@@ -45,7 +45,7 @@ package struct TokenItem: Codable, Sendable, Hashable {
     /// The browser's name, shortened.
     package var name: String
     package var madeAt: Date
-    /// Precise to the hour if the daemon has restarted since.
+    /// The time of the last use; precise only to the hour if the daemon has restarted since.
     package var lastUsed: Date
     /// Whether the request was sent with this token.
     package var isOwn: Bool

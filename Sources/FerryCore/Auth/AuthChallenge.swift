@@ -42,7 +42,7 @@ package enum AuthAnswer: Sendable, Hashable {
         return challenges.first { $0.scheme == "basic" }.map { .basic(realm: $0.realm) }
     }
 
-    /// Returns the first scheme, at most 32 bytes of it, if there are challenges and none takes a user name and password.
+    /// Returns the first scheme, shortened to 32 bytes, if there are challenges but none accepts a user name and password.
     package static func unanswerable(in challenges: [AuthChallenge]) -> String? {
         guard !challenges.contains(where: { ["basic", "digest"].contains($0.scheme) }) else { return nil }
         return challenges.first.map { String($0.scheme.prefix(32)) }
@@ -181,7 +181,7 @@ package enum BasicCredentials {
         "Basic " + base64(Array("\(credentials.user):\(credentials.password)".utf8))
     }
 
-    /// RFC 4648 §4, with padding.
+    /// Returns the Base64 encoding (RFC 4648 §4) with padding.
     static func base64(_ bytes: [UInt8]) -> String {
         var output: [UInt8] = []
         output.reserveCapacity((bytes.count + 2) / 3 * 4)

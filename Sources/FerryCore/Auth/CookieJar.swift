@@ -28,7 +28,8 @@ public struct CookieJar: Sendable, Hashable {
     /// Creates an empty jar.
     public init() {}
 
-    /// Stores the cookie of a `Set-Cookie` field, replacing the previous one, or deletes it when expired.
+    /// Stores the cookie of a `Set-Cookie` field, replacing the previous one, or deletes the previous one if the new one has
+    /// expired.
     ///
     /// Ignores cookies that RFC 6265 §5 rejects, and cookies for a public suffix.
     package mutating func store(_ setCookie: String, from url: DownloadURL, now: Date) {
@@ -72,7 +73,7 @@ public struct CookieJar: Sendable, Hashable {
         if let index = list.firstIndex(where: { $0.name == cookie.name && $0.path == cookie.path }) {
             if isGone { list.remove(at: index) } else { list[index] = cookie }
         } else if !isGone {
-            // The limit does not apply to the user's cookie file, which has no `now`.
+            // The limit does not apply to the user's cookie file, for which `now` is `nil`.
             if let now, list.count >= Self.maxPerDomain {
                 list.removeAll { $0.isExpired(at: now) }
                 if list.count >= Self.maxPerDomain { list.removeFirst() }
@@ -103,9 +104,9 @@ extension CookieJar: CustomStringConvertible, CustomDebugStringConvertible, Cust
 extension CookieJar {
     /// Reads a cookie file from curl, wget or a browser extension: seven tab-separated fields per line.
     ///
-    /// The fields: domain, TRUE to include subdomains, path, TRUE for https only, expiry in seconds since 1970 (0 for a
-    /// session cookie), name, value. A line prefix `#HttpOnly_` is not a comment. Lines without a valid cookie are
-    /// recorded in ``skippedLines``.
+    /// The fields: domain, TRUE to include subdomains, path, TRUE for https only, expiry in seconds since 1970 (0 for a session
+    /// cookie), name, value. A line that begins with `#HttpOnly_` is not a comment. Lines without a valid cookie are recorded
+    /// in ``skippedLines``.
     public init(netscapeFile text: String) {
         self.init()
         for line in TextLines(text) {
@@ -164,7 +165,7 @@ extension CookieJar {
     }
 }
 
-/// Coded as a Netscape cookie file of at most ``ConnectionRules/mostTextBytes``, with at least one cookie.
+/// Encoded as a Netscape cookie file of at most ``ConnectionRules/mostTextBytes``, with at least one cookie.
 extension CookieJar: Codable {
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
@@ -225,7 +226,7 @@ enum CookieRules {
     /// Whether anyone can register names directly below this domain: it is a single label, or a common second-level
     /// domain of a country.
     ///
-    /// This is a small part of the public suffix list, sufficient for short-lived jars.
+    /// These rules are a small part of the public suffix list, but are sufficient for short-lived jars.
     static func isPublicSuffix(_ domain: String) -> Bool {
         let labels = domain.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard labels.count > 1, labels.allSatisfy({ !$0.isEmpty }) else { return true }

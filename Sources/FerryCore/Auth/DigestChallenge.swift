@@ -23,7 +23,7 @@ package struct DigestChallenge: Sendable, Hashable {
     package let realm: String
     package let nonce: String
     package let algorithm: Algorithm
-    /// Whether the server named the algorithm; the response then names it too.
+    /// Whether the server specified the algorithm; the response then specifies it too.
     package let namesAlgorithm: Bool
     /// Whether `qop=auth` is used; false for RFC 2069 servers, which do not offer it.
     package let protectsRequest: Bool

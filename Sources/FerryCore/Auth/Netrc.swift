@@ -51,8 +51,8 @@ public struct Netrc: Sendable, Hashable {
         return entry.map { Credentials(user: $0.login ?? user ?? "", password: $0.password ?? "") }
     }
 
-    /// Returns the credentials of the first `machine` entry for this host; `nil` if there is none. `default` names no
-    /// host.
+    /// Returns the credentials of the first `machine` entry for this host; `nil` if there is none. A `default` entry does not
+    /// count, because it names no host.
     package func credentials(naming host: String) -> Credentials? {
         let host = host.asciiLowercased
         let entry = entries.first { $0.host == host && ($0.login != nil || $0.password != nil) }

@@ -73,7 +73,7 @@ extension ProxySettings: CustomStringConvertible, CustomDebugStringConvertible, 
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// One proxy for all URLs, or none. Coded as text, with its credentials.
+/// One proxy for all URLs, or none. Encoded as text, with its credentials.
 public struct ProxyChoice: Sendable, Hashable {
     /// No proxy: connections are direct.
     public static let direct = ProxyChoice(server: nil)
@@ -83,7 +83,7 @@ public struct ProxyChoice: Sendable, Hashable {
 
     package init(server: Proxy?) { self.server = server }
 
-    /// The proxy in the form for storage and display.
+    /// The choice without credentials, for storage and display.
     package var withoutCredentials: ProxyChoice {
         var choice = self
         choice.server?.credentials = nil

@@ -55,8 +55,8 @@ package struct SecretScope: Sendable, Hashable {
 
     /// Returns the credentials of the netrc entry that names the host of `url`, to which the source has redirected.
     ///
-    /// Over http, anybody on the path could redirect to a host in the file and read what is sent there. URLs from
-    /// mirrors, journals and lists do not come from the user, so no entry applies to their redirects.
+    /// Over http, anybody on the network path could redirect to a host in the file and read the credentials that are sent
+    /// there. URLs from mirrors, journals and lists do not come from the user, so no entry applies to their redirects.
     package func credentials(forRedirectTo url: DownloadURL, _ netrc: Netrc?) -> Credentials? {
         url.scheme == .https && source == home ? netrc?.credentials(naming: url.host) : nil
     }
@@ -114,8 +114,8 @@ package struct SecretScope: Sendable, Hashable {
 }
 
 extension DownloadRequest {
-    /// Whether the request has credentials or secret headers. User info in URLs does not count, because it has its own
-    /// origin.
+    /// Whether the request has credentials or secret headers. User info in URLs does not count, because it is sent only to the
+    /// origin of its URL.
     package var hasSecrets: Bool { credentials != nil || headers.contains { $0.name.isSecret } }
 }
 

@@ -4,20 +4,20 @@
 /// facts of a second ──► the last five ──judge──► cause ──the same twice──► bottleneck
 /// ```
 ///
-/// A cause is reported only with facts that show it; if the facts do not show a cause, ``bottleneck`` is `nil`. Causes
-/// on this machine are judged first, because they hide what the network could deliver.
+/// A cause is reported only with facts that show it; if the facts do not show a cause, ``bottleneck`` is `nil`. Causes on this
+/// machine are judged first, because they hide the capacity of the network.
 package struct BottleneckPolicy: Sendable {
     /// The cause that limits the transfer now; `nil` if it is unknown.
     package private(set) var bottleneck: Bottleneck?
     /// The observations since the end of the last second.
     package var present = TransferFacts()
     private var recent: [TransferFacts] = []
-    /// Whether the first second, in which connections are made, is over.
+    /// Whether the first second, in which connections are established, is over.
     private var hasBegun = false
-    /// The judgement that ``bottleneck`` has not adopted yet, and how often it was made.
+    /// The judgement that has not been adopted as ``bottleneck`` yet, and the number of times that it was made.
     private var doubt: (cause: Bottleneck.Cause?, times: Int) = (nil, 0)
     private var began: Duration?
-    /// The time up to which the connections' times were added.
+    /// The time up to which the times of the connections have been counted.
     private var watched: Duration?
     private var shortestTrip = 0.0
     private var lastArrival: Duration?
@@ -30,8 +30,8 @@ package struct BottleneckPolicy: Sendable {
 
     // MARK: Observing
 
-    /// Records that `count` bytes arrived after a wait of `wait` seconds, on a connection with this shortest round
-    /// trip; 0 if it is unknown.
+    /// Records that `count` bytes arrived on a connection after a wait of `wait` seconds. `trip` is the shortest round trip of
+    /// the connection in seconds; 0 if it is unknown.
     mutating func arrived(_ count: ByteCount, after wait: Double, trip: Double, at now: Duration) {
         present.bytes += count
         defer { lastArrival = now }
@@ -72,7 +72,7 @@ package struct BottleneckPolicy: Sendable {
         follow(Self.judge(sum, isGrowing: recent.count < 2 || recent[recent.count - 1].speed > before * Self.growth))
     }
 
-    /// Adopts the first judgement, or one that is confirmed; a single different judgement may be chance.
+    /// Adopts the first judgement, or one that is confirmed; a single different judgement may be due to chance.
     private mutating func follow(_ judgement: Bottleneck?) {
         if judgement?.cause == bottleneck?.cause || bottleneck == nil {
             (bottleneck, doubt) = (judgement, (nil, 0))
@@ -85,7 +85,7 @@ package struct BottleneckPolicy: Sendable {
 
     // MARK: Judging
 
-    /// The minimum fraction of the connections' time for a wait to explain their speed.
+    /// The minimum fraction of the connections' time that a wait must take to explain their speed.
     private static let much = 0.4
     /// The minimum fraction of the time for a thread to count as fully used.
     private static let full = 0.8
@@ -93,9 +93,9 @@ package struct BottleneckPolicy: Sendable {
     private static let (slowSeconds, slowTrips) = (0.5, 6.0)
     /// The minimum length of a pause, in round trips and in seconds.
     private static let (longPause, leastPause) = (0.5, 0.002)
-    /// The minimum factor of the goodput in one second that shows that connections are still accelerating.
+    /// The minimum factor by which the goodput grows in one second while connections are still accelerating.
     private static let growth = 1.3
-    /// The minimum length, in round trips, of a pause that the server made; a shorter pause may be the time that
+    /// The minimum length, in round trips, of a pause that is attributed to the server; a shorter pause may be the time that
     /// acknowledgements take.
     private static let pauseOfServer = 2.5
     /// The minimum fraction of the time without any bytes that shows that the server sends in bursts.
@@ -104,10 +104,10 @@ package struct BottleneckPolicy: Sendable {
     private static let (queued, leastQueue) = (0.25, 0.002)
     /// The minimum fraction of segments out of order that shows packet loss.
     private static let disorder = 0.02
-    /// The minimum fraction of the receive window in flight if the window is the limit.
+    /// The minimum fraction of the receive window that is in flight if the window is the limit.
     private static let filled = 0.6
-    /// The maximum spread of speeds at a server that serves all connections equally, and the spread that no other cause
-    /// produces.
+    /// The maximum spread of speeds at a server that serves all connections equally, and the maximum spread that rules out any
+    /// other cause.
     private static let (even, exact) = (0.06, 0.03)
     /// The round trip in seconds below which a window is not a limit.
     private static let near = 0.005
@@ -116,7 +116,7 @@ package struct BottleneckPolicy: Sendable {
 
     /// Returns the cause that the facts show.
     ///
-    /// - Parameter isGrowing: Whether the goodput is still growing, so that only time limits it so far.
+    /// - Parameter isGrowing: Whether the goodput is still growing, so that no cause on the network can be determined yet.
     package static func judge(_ facts: TransferFacts, isGrowing: Bool = false) -> Bottleneck? {
         guard facts.times.connected > 0, facts.seconds > 0 else { return nil }
         if facts.times.limited >= facts.times.connected * much, let rate = facts.surroundings.rateLimit {

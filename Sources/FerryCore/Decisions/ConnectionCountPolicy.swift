@@ -1,20 +1,19 @@
 /// Finds the number of connections that maximises goodput.
 ///
-/// A distant server gets all permitted connections as soon as it has responded: over a long round trip, they stay in
-/// slow start for longer than it would take to judge them one by one, and they cost nothing on a link that one
-/// connection saturates. With a nearby server, the number is multiplied while goodput grows. More connections are tried
-/// again when the goodput changes, and after rests of increasing length.
+/// A distant server gets all permitted connections as soon as it has responded: over a long round trip, each trial would have
+/// to wait until the new connections leave slow start, and additional connections cost nothing on a link that one connection
+/// saturates. With a nearby server, the number is multiplied while goodput grows. More connections are tried again when the
+/// goodput changes, and after rests of increasing length.
 ///
 /// ```
 /// watching ──far server, or judged──► trying ──gain──► trying … ──none, or the most──► settled
 ///                                        ▲──────────── rest, or change ─────────────────┘
 /// ```
 ///
-/// A trial is judged by the bytes of a window. The window starts when all wanted connections deliver and have had
-/// ``slowStart`` round trips, or when ``patience`` is over. On a saturated link, new connections slow down the existing
-/// ones. A server that throttles each connection leaves gaps instead, often in bursts (nginx sends the bytes of a
-/// second at once, then nothing). A window with many silent ticks therefore counts as room to grow, even if the sum did
-/// not grow.
+/// A trial is judged by the bytes of a window. The window starts when all wanted connections deliver and have had ``slowStart``
+/// round trips, or when ``patience`` has elapsed. On a saturated link, new connections slow down the existing ones. A server
+/// that throttles each connection leaves gaps instead, often in bursts (nginx sends the bytes of a second at once, then
+/// nothing). A window with many silent ticks therefore shows that there is room to grow, even if the sum did not grow.
 package struct ConnectionCountPolicy: Sendable {
     /// The number of connections wanted now, at most ``limit`` and ``ceiling``.
     package private(set) var target = 1
@@ -44,7 +43,7 @@ package struct ConnectionCountPolicy: Sendable {
         var bytes: ByteCount = 0
         var ticks = 0
         var silentTicks = 0
-        /// The ticks until the window started, while some connections did not deliver yet or all were in slow start.
+        /// The ticks before the window started: while some connections did not deliver yet, and while they were in slow start.
         var waitedTicks = 0
         var warmTicks = 0
 
@@ -65,7 +64,8 @@ package struct ConnectionCountPolicy: Sendable {
     private static let slowStart = 8.0
     /// The number of ticks of 100 ms within which a server must start to send on all wanted connections.
     private static let patience = 10
-    /// The factors of an increase, and the factor of the goodput that justifies it.
+    /// The factors by which the number of connections is increased, and the growth factor of the goodput that justifies an
+    /// increase.
     private static let (firstStep, laterStep, gain) = (4, 2, 1.15)
     /// The bytes per tick above which a nearby server does not limit a single connection.
     private static let fast = 6_000_000.0
@@ -99,7 +99,7 @@ package struct ConnectionCountPolicy: Sendable {
         target = min(target, ceiling)
     }
 
-    /// The first response has arrived, and parts may be requested; `left` bytes are missing.
+    /// Records that the first response has arrived, so that parts may be requested; `left` bytes are missing.
     package mutating func began(roundTrip: Duration, left: ByteCount) {
         guard case .watching = phase, roundTrip >= Self.far, left >= Self.worth, most > target else { return }
         enter(.trying(rate: 0, count: target))
@@ -125,7 +125,7 @@ package struct ConnectionCountPolicy: Sendable {
         window = Window()
     }
 
-    /// The server refused another connection; `working` connections continue.
+    /// Records that the server refused another connection; `working` connections continue.
     package mutating func objected(working: Int) {
         if isSingle { return }
         ceiling = max(1, min(ceiling, working))
@@ -134,7 +134,7 @@ package struct ConnectionCountPolicy: Sendable {
         enter(.settled(usual: nil, windows: 0))
     }
 
-    /// Only the `working` connections are available now, for a reason other than the server.
+    /// Records that only the `working` connections are available now, for a reason other than the server.
     package mutating func withheld(working: Int) {
         if isSingle { return }
         target = max(1, min(target, working))
@@ -143,7 +143,7 @@ package struct ConnectionCountPolicy: Sendable {
         nextRest = Self.firstRest
     }
 
-    /// The server does not support ranges. Uses one connection permanently.
+    /// Uses one connection permanently, because the server does not support ranges.
     package mutating func limitToSingleConnection() {
         (ceiling, target) = (1, 1)
         enter(.single)
@@ -151,7 +151,7 @@ package struct ConnectionCountPolicy: Sendable {
 
     private mutating func enter(_ new: Phase) { (phase, window) = (new, Window()) }
 
-    /// Whether the window starts: all wanted connections deliver or ``patience`` is over, and slow start is over too.
+    /// Whether the window starts: all wanted connections deliver or ``patience`` has elapsed, and slow start is over.
     private mutating func isWarm(delivering: Int, after ticks: Double) -> Bool {
         if window.warmTicks == 0, delivering < target {
             window.waitedTicks += 1
@@ -219,8 +219,8 @@ struct ResponseLatency: Sendable {
     private(set) var shortestTrip: Duration?
     /// The times of the newest responses, oldest first.
     private var newest: [Duration] = []
-    /// The time for which a connection may receive nothing before other connections take over its bytes: three times
-    /// the usual response time, doubled each time until the next response.
+    /// The time for which a connection may receive nothing before other connections take over its bytes: three times the usual
+    /// response time, doubled by each call of ``increasePatience()`` until the next response.
     private(set) var patience = leastPatience
 
     private let mostPatience: Duration

@@ -1,4 +1,5 @@
-/// Limits the numbers of connections and files to the process's descriptor limit: connections first, then files.
+/// Limits the numbers of connections and files to the process's descriptor limit. The number of connections is reduced first,
+/// then the number of files.
 ///
 /// Without this policy, connections could use up all descriptors, and opening the part files would fail.
 package struct DescriptorPolicy: Sendable, Hashable {

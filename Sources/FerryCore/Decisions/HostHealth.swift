@@ -61,7 +61,7 @@ package struct HostHealth: Hashable, Sendable {
 
     package init() {}
 
-    /// Whether the state need not be remembered.
+    /// Whether the state can be discarded, because the server is neither down nor has requested a delay.
     package func isForgettable(at now: Duration) -> Bool { state == .well && (hold?.until ?? now) <= now }
 
     package var isDown: Bool { state != .well }
@@ -86,7 +86,7 @@ package struct HostHealth: Hashable, Sendable {
         }
     }
 
-    /// A download starts.
+    /// Records that a download starts.
     package mutating func began(at now: Duration) {
         switch state {
         case .down(let until, let cause, let since) where now >= until: state = .probed(cause, since: since)
@@ -95,13 +95,13 @@ package struct HostHealth: Hashable, Sendable {
         }
     }
 
-    /// The probe ended without a result.
+    /// Records that the probe ended without a result.
     package mutating func probeEnded(at now: Duration) {
         if case .probed(let cause, let since) = state { state = .down(until: now, cause, since: since) }
     }
 
-    /// A response with this status arrived; `hold` is the delay that the server requests. Returns whether the
-    /// permission to start downloads may have changed.
+    /// Records a response with this status; `hold` is the delay that the server requests. Returns whether the permission to
+    /// start downloads may have changed.
     package mutating func answered(at now: Duration, status: Int, hold: Duration?) -> Bool {
         let wasDown = isDown
         (state, incidents, lastAnswer) = (.well, 0, now)
@@ -111,7 +111,7 @@ package struct HostHealth: Hashable, Sendable {
         return true
     }
 
-    /// An attempt that began at `start` made no connection. Returns whether the state has changed.
+    /// Records that an attempt that began at `start` made no connection. Returns whether the state has changed.
     package mutating func failed(_ cause: Cause, since start: Duration, at now: Duration, _ rules: Rules) -> Bool {
         if let lastAnswer, start <= lastAnswer { return false }
         if let lastIncident, start <= lastIncident { return false }
@@ -136,7 +136,7 @@ package struct HostHealth: Hashable, Sendable {
         }
     }
 
-    /// A download from a server that is down has used up its attempts. Returns whether the state has changed.
+    /// Records that a download from a server that is down has used up its attempts. Returns whether the state has changed.
     package mutating func gaveUp(at now: Duration, _ rules: Rules) -> Bool {
         guard rules.mostIncidents != nil else { return false }
         switch state {
@@ -147,21 +147,21 @@ package struct HostHealth: Hashable, Sendable {
         }
     }
 
-    /// The network has changed, so earlier failures no longer count.
+    /// Records that the network has changed, so that earlier failures no longer count.
     package mutating func networkChanged() {
         state = .well
         incidents = 0
     }
 
-    /// The server sends a body, so the delay that it requested concerns only the request that it refused. Returns whether
-    /// there was one.
+    /// Records that the server sends a body, so that a requested delay concerns only the request that was refused. Returns
+    /// whether a delay was in effect.
     package mutating func served(at now: Duration) -> Bool {
         defer { hold = nil }
         return hold.map { now < $0.until } ?? false
     }
 
-    /// The user wants an attempt now, regardless of the delay that the server requested. Returns whether the state has
-    /// changed.
+    /// Permits an attempt that the user wants now, regardless of the delay that the server requested. Returns whether the state
+    /// has changed.
     package mutating func tryNow(at now: Duration) -> Bool {
         let wasDown = isDown
         networkChanged()
@@ -211,7 +211,7 @@ package enum HostWait: Hashable, Sendable {
     /// The time since which the server has not responded.
     package var since: Duration? { if case .silent(_, let since, _) = self { since } else { nil } }
 
-    /// The error of the server's downloads while they wait. A delay is of one server, a budget of all ports of a host.
+    /// The error of the server's downloads while they wait. A delay concerns one server; a budget concerns all ports of a host.
     package func error(of origin: Origin) -> DownloadError {
         let host = origin.host
         let reason: Reason =
@@ -226,7 +226,7 @@ package enum HostWait: Hashable, Sendable {
     }
 }
 
-/// Why neither a download nor a request of a host starts yet.
+/// The reasons for which the downloads and requests of a host wait.
 extension ErrorPhrase {
     package static func hostAsksToWait(_ host: String, status: Int) -> ErrorPhrase {
         ErrorPhrase(.hostAsksToWait, host, "\(status)")

@@ -3,8 +3,8 @@
 ///
 /// A budget applies to a host name on all ports; health (failures, `Retry-After`) belongs to an origin.
 ///
-/// Invariants: two requests of a scope start at least its delay apart; a scope has at most as many runs as permitted
-/// connections.
+/// Invariants: the starts of two requests of a scope are at least the delay of its budget apart; a scope has at most as many
+/// runs as permitted connections.
 package struct HostMachine: Sendable {
     /// The rules for hosts without a budget of their own.
     package struct Settings: Hashable, Sendable {
@@ -23,9 +23,9 @@ package struct HostMachine: Sendable {
     package enum Turn: Hashable, Sendable {
         /// Send it now; it is recorded as sent.
         case now
-        /// Send it at this time, which is reserved for it, after calling ``confirm(_:at:)``.
+        /// Send it at this time, which is reserved for it. Call ``confirm(_:at:)`` directly before.
         case reserved(at: Duration)
-        /// Request again, not before this time, for this reason; nothing is reserved.
+        /// Request a turn again, but not before this time; nothing is reserved. The phrase is the reason.
         case later(at: Duration, ErrorPhrase)
     }
 
@@ -56,11 +56,11 @@ package struct HostMachine: Sendable {
 
     /// The number of remembered hosts above which idle hosts are forgotten.
     static let mostIdle = 4096
-    /// The maximum time for which a request can be reserved in advance, unless the delay is longer. A request that
-    /// would wait for longer gives up its connection.
+    /// The maximum time between the reservation and the sending of a request, unless the delay of the budget is longer. A
+    /// request that would wait for longer gives up its connection.
     package static let longestPromise = Duration.seconds(1)
-    /// The factor by which that time is longer for a request that continues others, because they would have to be sent
-    /// again.
+    /// The factor by which that time is longer for a request that continues others, because the earlier requests would have to
+    /// be sent again.
     private static let continuedPromise = 16
     /// The interval at which a request that waits for a new budget tries again.
     private static let spentInterval = Duration.seconds(10)
@@ -135,7 +135,7 @@ package struct HostMachine: Sendable {
         return until > now ? .shut(until: until, .spaced(delay)) : .open
     }
 
-    /// A download from the origin starts.
+    /// Records that a download from the origin starts.
     package mutating func began(_ origin: Origin, at now: Duration) {
         for scope in scopes(of: origin.host) {
             let delay = budget(of: scope).delay
@@ -145,8 +145,8 @@ package struct HostMachine: Sendable {
         origins[origin]?.began(at: now)
     }
 
-    /// The server of a download that has started is another one than was assumed. Returns whether the download may go on,
-    /// and counts it for that server; otherwise, the start does not count.
+    /// Records that a download that has started uses another server than was assumed. Returns whether the download may
+    /// continue. If it may, it counts for that server; otherwise, the start does not count.
     package mutating func corrected(_ assumed: Origin?, to origin: Origin?, at now: Duration) -> Bool {
         // A budget belongs to the host, so it has permitted this start already.
         if let assumed, let origin, assumed.host == origin.host {
@@ -166,7 +166,7 @@ package struct HostMachine: Sendable {
         return true
     }
 
-    /// The run of a download has ended.
+    /// Records that the run of a download has ended.
     package mutating func ended(_ origin: Origin, at now: Duration) {
         for scope in scopes(of: origin.host) {
             if let runs = accounts[scope]?.runs { accounts[scope]?.runs = max(0, runs - 1) }
@@ -246,21 +246,22 @@ package struct HostMachine: Sendable {
 
     // MARK: Servers
 
-    /// A response body of the origin starts. Returns whether the permission to start downloads may have changed.
+    /// Records that a response body of the origin starts. Returns whether the permission to start downloads may have changed.
     ///
-    /// It ends a delay that the origin requested, so that the order of two responses that arrive together does not matter.
+    /// The body ends a delay that the origin requested, so that the order of two responses that arrive together does not
+    /// matter.
     package mutating func receives(_ origin: Origin, at now: Duration) -> Bool {
         receiving[origin, default: 0] += 1
         return origins[origin]?.served(at: now) ?? false
     }
 
-    /// A response body of the origin has ended.
+    /// Records that a response body of the origin has ended.
     package mutating func received(_ origin: Origin) {
         let count = receiving[origin, default: 0] - 1
         receiving[origin] = count > 0 ? count : nil
     }
 
-    /// A response arrived. Returns whether the permission to start downloads may have changed.
+    /// Records a response. Returns whether the permission to start downloads may have changed.
     ///
     /// While the origin serves a connection, its `Retry-After` concerns only a surplus connection, and does not delay
     /// the others.
@@ -272,14 +273,14 @@ package struct HostMachine: Sendable {
         return origins[origin, default: HostHealth()].answered(at: now, status: status, hold: hold)
     }
 
-    /// A connection could not be made. Returns whether the state of the server has changed.
+    /// Records that a connection could not be made. Returns whether the state of the server has changed.
     package mutating func failed(
         _ origin: Origin, _ cause: HostHealth.Cause, since start: Duration, at now: Duration
     ) -> Bool {
         origins[origin, default: HostHealth()].failed(cause, since: start, at: now, settings.health)
     }
 
-    /// A download has used up its attempts. Returns whether the state of the server has changed.
+    /// Records that a download has used up its attempts. Returns whether the state of the server has changed.
     package mutating func gaveUp(_ origin: Origin, at now: Duration) -> Bool {
         origins[origin]?.gaveUp(at: now, settings.health) ?? false
     }
@@ -293,8 +294,8 @@ package struct HostMachine: Sendable {
 
     package mutating func networkChanged() { for origin in origins.keys { origins[origin]?.networkChanged() } }
 
-    /// The user wants an attempt at these servers now. Budgets still apply. Returns whether the permission to start
-    /// downloads may have changed.
+    /// Permits an attempt at these servers now, because the user wants it. Budgets still apply. Returns whether the permission
+    /// to start downloads may have changed.
     package mutating func tryNow(at now: Duration, where isMeant: (Origin) -> Bool) -> Bool {
         var hasChanged = false
         for origin in origins.keys.filter(isMeant) {

@@ -48,7 +48,7 @@ package enum IdentityComparison: Hashable, Sendable {
         return known.isDateStrong ? .same : .plausible(Reason(.youngDate))
     }
 
-    /// Whether nothing shows that both are the same.
+    /// Whether there is no evidence that both are the same.
     var isContradiction: Bool {
         switch self {
         case .same, .plausible: false

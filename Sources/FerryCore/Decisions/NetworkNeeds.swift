@@ -15,7 +15,7 @@ package struct NetworkNeeds: Sendable, Hashable, Codable {
 }
 
 extension NetworkNeeds {
-    /// The number of distinct needs: all local downloads count as one.
+    /// The number of distinct combinations of needs; all local downloads share one of them.
     package static let laneCount = 5
 
     /// The index of these needs, below ``laneCount``.

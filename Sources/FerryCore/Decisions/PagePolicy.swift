@@ -1,9 +1,9 @@
 /// Decides whether a web page can be the requested file.
 ///
-/// Sign-in forms, captive portals and the error pages of expired links are sent with status 200. A page is rejected if
-/// the file name indicates another type. If the user's name has an extension, only that name decides; otherwise the
-/// server's name and the names in the URLs do. A name without an extension indicates nothing; page extensions (`.html`,
-/// `.php`, …) indicate a page.
+/// Sign-in forms, captive portals and the error pages of expired links are sent with status 200. A page is rejected if the file
+/// name indicates another type. If the name that the user gave has an extension, only that name decides; otherwise the server's
+/// name and the names in the URLs do. A name without an extension indicates nothing; page extensions (`.html`, `.php`, …)
+/// indicate a page.
 package struct PagePolicy: Hashable, Sendable {
     /// The file name that the user gave; `nil` if the server names the file.
     package var givenName: String?

@@ -12,12 +12,12 @@ package struct ReconnectionPolicy: Sendable {
     /// The ticks until measuring starts, because new connections are in slow start; `nil` until all of them deliver.
     private var rest: Int?
 
-    /// The factor of the goodput that shows that there is more capacity.
+    /// The growth factor of the goodput that shows that there is more capacity.
     private static let growth = 1.1
-    /// The required minimum of the measured windows, as a fraction of their maximum. If the spread is larger, the
-    /// server sends in bursts, and the windows show nothing.
+    /// The minimum ratio of the slowest measured window to the fastest. If the ratio is lower, the server sends in bursts, and
+    /// the windows show nothing.
     private static let spread = 0.3
-    /// The length of a window: in round trips, and in ticks of 100 ms.
+    /// The minimum length of a window, in round trips and in ticks of 100 ms.
     private static let (trips, leastTicks) = (2.0, 2)
     /// The number of windows in which the goodput must not have grown, and the number of windows that are remembered.
     private static let (steady, remembered) = (3, 8)

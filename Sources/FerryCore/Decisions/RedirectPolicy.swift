@@ -88,8 +88,8 @@ extension RedirectPolicy.Refusal: CustomStringConvertible {
     /// One line, without a URL's query.
     package var description: String { phrase.text(in: .english) }
 
-    /// The translatable form, with the URL that redirected. The reason comes first, because narrow lists cut the end. A loop already
-    /// names its URL.
+    /// The translatable form, with the URL that redirected. The reason comes first, because narrow lists truncate the end. A
+    /// loop already names its URL.
     package func phrase(of url: DownloadURL) -> ErrorPhrase {
         if case .loop = self { return phrase }
         return ErrorPhrase(.redirectOf, phrase, url.redacted)

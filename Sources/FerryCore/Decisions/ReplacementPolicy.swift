@@ -4,12 +4,12 @@
 /// node without the file responds with 416 and the length 0. Such a response contradicts the held bytes, but is not a
 /// file.
 ///
-/// Invariant: bytes that were received under a validator are given up only for a response with evidence of its own:
-/// another strong validator or a digest of the whole file or, against bytes under a weak validator, any validator. A
-/// whole body without such evidence is accepted if only its validator distinguishes it from the file: it has the length
-/// of the file, or a weak validator and the file's media type.
+/// Invariant: bytes that were received under a validator are discarded only for a response with evidence of its own: another
+/// strong validator or a digest of the whole file or, against bytes under a weak validator, any validator. A whole body without
+/// such evidence is accepted if only its validator distinguishes it from the file: it has the length of the file, or a weak
+/// validator and the file's media type.
 ///
-/// While other connections deliver, this is not enough: a second request must lead to the same ``claim(_:against:)``.
+/// While other connections deliver, such evidence is not enough: a second request must lead to the same ``claim(_:against:)``.
 package enum ReplacementPolicy {
     /// Returns the reason why a whole response is not a new version of the file with this identity; `nil` if it may be
     /// one.

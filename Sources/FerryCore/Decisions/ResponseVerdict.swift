@@ -49,7 +49,7 @@ package enum ResponseVerdict: Hashable, Sendable {
     case busy(status: Int, retryAfter: Duration?)
     /// A 206 that cannot be used: it is discarded and its connection closed.
     case unusable(Reason)
-    /// A response that cannot be a file.
+    /// A response that cannot contain the file.
     case refused(Reason)
 
     /// The representation in the response, if the response identifies one.
@@ -182,7 +182,8 @@ package struct Representation: Hashable, Sendable {
 }
 
 extension ResponseHead {
-    /// Content-Length: digits only, one line or equal ones (RFC 9110 §8.6), below ``ByteCount/bound``.
+    /// The value of Content-Length: only digits, in one line or in several equal lines (RFC 9110 §8.6), below
+    /// ``ByteCount/bound``.
     package var declaredLength: ByteCount? {
         single(.contentLength).flatMap { ASCII.size(ASCII.trimmed(Array($0.utf8)[...])) }
     }

@@ -1,7 +1,7 @@
 #if canImport(FoundationEssentials)
     public import struct FoundationEssentials.Data
     public import struct FoundationEssentials.Date
-    // allow(imports): JSONDecoder is a class, and pure: a text in, a value out.
+    // allow(imports): JSONDecoder is a class, but it only converts a text into a value.
     public import class FoundationEssentials.JSONDecoder
 #else
     public import struct Foundation.Data
@@ -15,7 +15,7 @@
 /// It contains URLs with their queries, but no credentials and no content: the bytes are in the part file, and only the
 /// journal next to that file records which bytes are valid. Format: `docs/resume-data.md`.
 public struct ResumeData: Sendable, Hashable {
-    /// The format version that this code writes; larger ones are refused.
+    /// The format version that this code writes; newer versions are refused.
     package static let currentVersion = 1
 
     /// The format version, 1 or more.
@@ -31,7 +31,7 @@ public struct ResumeData: Sendable, Hashable {
     package let relativePath: String?
     /// The size of the whole file in bytes; `nil` if the server did not declare it.
     public let totalBytes: ByteCount?
-    /// The bytes of partial content at the time of creation, 0 or more, at most ``totalBytes``.
+    /// The number of bytes of partial content at the time of creation, from 0 to ``totalBytes``.
     public let completedBytes: ByteCount
     /// The ETag as sent; `nil` if there was none.
     package let etag: String?
@@ -76,8 +76,8 @@ public struct ResumeData: Sendable, Hashable {
         self.created = Date(timeIntervalSince1970: created.timeIntervalSince1970.rounded(.down))
     }
 
-    /// Returns the data for the same part file after its directory was moved to `directory`; `nil` if the file was
-    /// outside.
+    /// Returns the data for the same part file after its directory was moved to `directory`; `nil` if the file was not below
+    /// the manager's directory.
     package func moved(to directory: String) -> ResumeData? {
         guard let relativePath else { return nil }
         let path = directory == "/" ? "/" + relativePath : directory + "/" + relativePath
@@ -250,7 +250,7 @@ private struct Fields {
     }
 }
 
-/// Coded as the same JSON object as ``data``, including its seal.
+/// Encoded as the same JSON object as ``data``, including its seal.
 extension ResumeData: Codable {
     public init(from decoder: any Decoder) throws {
         do throws(DownloadError) {

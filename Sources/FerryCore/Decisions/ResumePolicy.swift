@@ -17,7 +17,7 @@ package struct PartialContent: Hashable, Sendable {
     package var isEmpty: Bool { ranges.isEmpty }
 }
 
-/// The user's trust rules, and whether a digest of the whole file will decide at the end.
+/// The user's trust rules, and whether the complete file will be verified with a digest.
 package struct ResumeRules: Hashable, Sendable {
     package var trust: TrustRules
     package var hasDigest: Bool
@@ -103,7 +103,7 @@ package enum ResumePolicy {
         return .restart(Reason(.nothingProves))
     }
 
-    /// Returns the meaning of a response. `ifRange` is whether the request had an If-Range field.
+    /// Returns the meaning of a response. `ifRange` is true if the request had an If-Range field.
     package static func assess(
         _ verdict: ResponseVerdict, held: PartialContent, rules: ResumeRules, ifRange: Bool
     ) -> Assessment {
@@ -199,7 +199,8 @@ package enum ResumePolicy {
             if rules.hasDigest { return .goOn(range, representation, join: .none) }
             if rules.trust.strict { return .restart(Reason(.validatorGone), nil) }
             if isSampled(representation, held) { return .goOn(range, representation, join: .sampled) }
-            // Bytes under a strong validator are compared before they are given up for a response without one.
+            // Bytes that were received under a strong validator are compared before they are discarded for a response without
+            // one.
             guard rules.trust.resumesUnproven || held.identity.strongValidator != nil else {
                 return .restart(Reason(.validatorGone), nil)
             }

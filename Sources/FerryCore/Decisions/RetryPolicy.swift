@@ -25,7 +25,7 @@ package struct RetryPolicy: Hashable, Sendable {
 
     package mutating func progressed() { memory.attempts = 0 }
 
-    /// Sets the number of bytes that are present: only more bytes count as progress.
+    /// Sets the number of bytes that are present: only additional bytes count as progress.
     mutating func holds(_ bytes: ByteCount) { memory.mostBytes = max(memory.mostBytes, bytes) }
 
     /// Records the number of present bytes. They count as progress if they exceed the maximum so far by at least
@@ -36,7 +36,7 @@ package struct RetryPolicy: Hashable, Sendable {
         progressed()
     }
 
-    /// The file was found to have changed, so its bytes are counted again from zero.
+    /// Records that the file was found to have changed, so that its bytes are counted again from zero.
     mutating func fileChanged() {
         memory.mostBytes = 0
         memory.changes += 1
@@ -67,7 +67,7 @@ package struct RetryMemory: Hashable, Sendable, Codable {
     package var missingNames = 0
     /// The number of times that the file was found to have changed.
     package var changes = 0
-    /// The maximum number of bytes present for this file so far: only more bytes count as progress.
+    /// The maximum number of bytes present for this file so far: only additional bytes count as progress.
     package var mostBytes: ByteCount = 0
 
     package init() {}

@@ -8,10 +8,11 @@ package enum SamplePlan {
     /// Partial content smaller than this is compared completely.
     package static let allBelow: ByteCount = 1024 * 1024
 
-    /// Returns the blocks to compare: both ends of the extent and random ones inside `held`, or all blocks if `held` is
+    /// Returns the blocks to compare: both ends of the extent and random blocks inside `held`, or all blocks if `held` is
     /// small.
     ///
-    /// Ascending; each block is at most ``blockBytes`` long and inside `held`. `random` returns a number in 0..<n.
+    /// The blocks are in ascending order. Each block is at most ``blockBytes`` long and inside `held`. `random` returns a
+    /// number in 0..<n.
     package static func blocks(
         of held: RangeSet<ByteCount>, random: (ByteCount) -> ByteCount
     ) -> [Range<ByteCount>] {

@@ -26,9 +26,9 @@ package struct TransferFacts: Sendable, Hashable {
 
     /// The connections' use of time in seconds. Times are summed over all connections unless noted otherwise.
     package struct Times: Sendable, Hashable {
-        /// The time with a request.
+        /// The time during which a request was in progress.
         package var connected = 0.0
-        /// The part of ``connected`` until the response head.
+        /// The part of ``connected`` spent waiting for a response head.
         package var awaited = 0.0
         /// The part of ``connected`` spent waiting because of a rate limit.
         package var limited = 0.0
@@ -61,7 +61,7 @@ package struct TransferFacts: Sendable, Hashable {
         package var reordered = 0
         /// The shortest round trip in seconds.
         package var shortestTrip: Double?
-        /// The sum of the current round trips, the sum of the windows, and the number of sockets in them.
+        /// The sum of the current round trips, the sum of the windows, and the number of sockets in both sums.
         package var trips = 0.0
         package var windows = 0.0
         package var count = 0
@@ -108,7 +108,7 @@ package struct TransferFacts: Sendable, Hashable {
     package struct Surroundings: Sendable, Hashable {
         /// The user's limit in bytes per second.
         package var rateLimit: ByteCount?
-        /// The minimum load observed, and the average of the cores that Ferry used.
+        /// The minimum load observed, and the average number of cores that Ferry used.
         package var processor: ProcessorFacts?
         /// The number of connections above which the server has refused connections.
         package var ceiling: Int?

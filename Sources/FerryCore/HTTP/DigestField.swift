@@ -12,9 +12,9 @@ package enum DigestField {
     /// Returns digests of the whole file: Repr-Digest (RFC 9530 §3), Digest (RFC 3230), Content-MD5 (RFC 1864), and the
     /// checksum of an object in a store.
     ///
-    /// At most one per algorithm; if fields disagree, the first in this order counts. Only a 200 or 206 response
-    /// declares digests. Content-MD5 and an object's checksum count only in a 200: in a 206, servers disagree about
-    /// which bytes Content-MD5 covers, and the object's checksum may be that of one part.
+    /// At most one per algorithm; if fields disagree, the first in this order is used. Only a 200 or 206 response declares
+    /// digests. Content-MD5 and an object's checksum are used only in a 200: in a 206, servers disagree about which bytes
+    /// Content-MD5 covers, and the object's checksum may be that of one part.
     package static func digests(in head: ResponseHead) -> [Checksum] {
         guard head.status == 200 || head.status == 206 else { return [] }
         var found = structured("Repr-Digest", in: head) + legacy(in: head)

@@ -4,8 +4,8 @@
 /// similar characters, and composes letters with their marks. Other compatibility forms stay unchanged, so such names
 /// are not found.
 enum DomainMapping {
-    /// Returns the labels between dots, in lower case and composed. ASCII labels are validated; a lone dot gives one
-    /// empty label.
+    /// Returns the labels between dots, including empty ones, in lower case and composed. Throws if a label contains a
+    /// character that is not permitted, or begins with a combining mark.
     static func labels(_ text: String) throws(DownloadURL.Defect) -> [String] {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return try checked(ASCII.lowercased(text)) }
         var mapped = String.UnicodeScalarView()
@@ -76,9 +76,9 @@ enum DomainMapping {
         }
     }
 
-    /// Compositions of letters and marks in these scripts, keyed by the composed scalar. A lookup by the pair works
-    /// because canonically equivalent strings have equal hashes. The first of equivalent scalars counts. A linear
-    /// search for each pair would make long names of such pairs slow to parse.
+    /// Compositions of letters and marks in these scripts, keyed by the composed scalar. A lookup by the pair works because
+    /// canonically equivalent strings have equal hashes. Of several equivalent scalars, the first is used. A linear search for
+    /// each pair would make long names of such pairs slow to parse.
     private static let compositions: [String: Unicode.Scalar] = {
         let blocks: [ClosedRange<UInt32>] = [
             0xC0...0x24F, 0x1E00...0x1EFF, 0x370...0x52F, 0x1F00...0x1FFF, 0x3040...0x30FF,
@@ -87,7 +87,8 @@ enum DomainMapping {
         return Dictionary(scalars.map { (String(Character($0)), $0) }) { first, _ in first }
     }()
 
-    /// Unicode §3.12: leading consonant and vowel, then a trailing consonant.
+    /// Composes a Hangul syllable (Unicode §3.12) from a leading consonant and a vowel, or from a syllable and a trailing
+    /// consonant.
     private static func hangul(_ first: UInt32, _ second: UInt32) -> Unicode.Scalar? {
         if (0x1100...0x1112).contains(first), (0x1161...0x1175).contains(second) {
             return Unicode.Scalar(0xAC00 + ((first - 0x1100) * 21 + second - 0x1161) * 28)

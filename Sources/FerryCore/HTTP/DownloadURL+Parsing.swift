@@ -14,7 +14,7 @@ extension DownloadURL {
         }
     }
 
-    /// The defect, as the end of a sentence that starts with the text.
+    /// The defect of a URL. The phrase completes a sentence that begins with the text of the URL.
     struct Defect: Error {
         let phrase: ErrorPhrase
 
@@ -125,7 +125,7 @@ extension DownloadURL {
     ) throws(Defect) -> (host: String, port: Int, credentials: Credentials?) {
         var rest = bytes
         var credentials: Credentials?
-        // The last `@`, because a password may contain a raw `@` and a host may not.
+        // The last `@` is used, because a password may contain a raw `@` and a host may not.
         if let at = bytes.lastIndex(of: UInt8(ascii: "@")) {
             credentials = try parseUserInfo(bytes[..<at])
             rest = bytes[(at + 1)...]

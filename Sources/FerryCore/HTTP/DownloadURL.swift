@@ -1,8 +1,8 @@
 /// A normalized http or https URL with a host, or `s3://BUCKET/KEY`. All URLs enter Ferry through this type.
 ///
-/// Spaces and non-ASCII characters are percent-encoded once, valid `%XX` is unchanged, internationalized names are in
-/// Punycode, dot segments and the fragment are removed (RFC 3986). A query keeps all visible ASCII characters that can
-/// be sent. A URL is coded as its ``text``, without user info.
+/// Spaces and non-ASCII characters are percent-encoded once, valid `%XX` is unchanged, internationalized names are in Punycode,
+/// dot segments and the fragment are removed (RFC 3986). A query keeps all visible ASCII characters that can be sent. A URL is
+/// encoded as its ``text``, without user info.
 public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
     /// The supported schemes.
     package enum Scheme: String, Sendable, Hashable, CaseIterable {
@@ -98,7 +98,7 @@ public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension DownloadURL: Codable {
-    /// Parses the coded text; throws a decoding error when it is not a valid URL.
+    /// Parses the encoded text; throws a decoding error when it is not a valid URL.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
@@ -109,7 +109,7 @@ extension DownloadURL: Codable {
         }
     }
 
-    /// Encodes ``text``: user info is not coded.
+    /// Encodes ``text``, which contains no user info.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(text)
@@ -153,9 +153,9 @@ extension DownloadURL {
 extension DownloadURL {
     /// Resolves a reference, such as a Location field, against this URL (RFC 3986 §5.3).
     ///
-    /// The result has no credentials, neither the reference's nor this URL's: senders decide by ``origin``. An empty
-    /// reference is this URL. Schemes other than http and https are an error, including s3: a server must not choose
-    /// objects that are then requested with the user's credentials.
+    /// The result has no credentials, neither the reference's nor this URL's: senders decide by its ``origin`` which secrets to
+    /// send. An empty reference resolves to this URL. Schemes other than http and https are an error. This includes s3, unless
+    /// this URL is an s3 URL: a server must not choose objects that are then requested with the user's credentials.
     package func resolving(_ reference: String) throws(DownloadError) -> DownloadURL {
         do {
             let resolved = try target(of: Self.trimmed(reference)).checkingLength()

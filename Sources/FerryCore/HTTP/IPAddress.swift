@@ -21,7 +21,7 @@ package struct IPAddress: Sendable, Hashable {
         }
     }
 
-    /// Whether the first `bits` equal those of `prefix`.
+    /// Whether the first `bits` bits of the address equal those of `prefix`.
     package func isIn(_ prefix: IPAddress, bits: Int) -> Bool {
         guard bytes.count == prefix.bytes.count, bits <= bytes.count * 8 else { return false }
         let whole = bits / 8
@@ -162,7 +162,7 @@ package enum PrivateAddress: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The first matching row counts.
+    /// The first matching row applies.
     private static let table: [Row] = [
         Row("169.254.169.254", 32, .metadata), Row("100.100.100.200", 32, .metadata),
         Row("0.0.0.0", 8, .unspecified), Row("10.0.0.0", 8, .privateUse), Row("100.64.0.0", 10, .sharedUse),

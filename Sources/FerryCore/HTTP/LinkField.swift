@@ -86,7 +86,7 @@ package struct LinkField: Sendable, Hashable {
                 rest = rest.dropFirst()
                 guard let (name, value) = parameter() else { continue }
                 switch name {
-                // The first `rel` counts (RFC 8288 §3.3).
+                // Only the first `rel` applies (RFC 8288 §3.3).
                 case "rel" where link.relations.isEmpty:
                     link.relations = value.asciiLowercased.split(at: " ").map(String.init)
                 case "pri": link.priority = value
@@ -97,7 +97,7 @@ package struct LinkField: Sendable, Hashable {
             return link
         }
 
-        /// Skips white space. Always true, for use in conditions.
+        /// Skips white space. Always returns true, so that it can be used in conditions.
         private mutating func skipSpace() -> Bool {
             rest = rest.drop(while: ASCII.isWhiteSpace)
             return true

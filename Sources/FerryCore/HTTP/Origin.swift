@@ -33,7 +33,7 @@ extension Origin: CustomStringConvertible {
     }
 }
 
-/// Coded as its description.
+/// Encoded as its description.
 extension Origin: Codable {
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)

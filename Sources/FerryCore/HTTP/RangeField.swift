@@ -7,7 +7,7 @@ package enum RangeField: Hashable, Sendable {
     /// No byte of the range exists.
     case unsatisfiable
 
-    /// Applies the field, or `nil` if there is none, to a representation of `length` bytes, at least 0.
+    /// Applies the field to a representation of `length` bytes, at least 0; `field` is `nil` if the request has none.
     ///
     /// A server may ignore the field. Several ranges are ignored, because their response would have several parts.
     package init(_ field: String?, length: ByteCount) {

@@ -31,7 +31,7 @@ package struct ResponseHeadMender: Sendable {
 
     package init() {}
 
-    /// Expects the response to a request that is being sent.
+    /// Prepares for the response to a request that is being sent.
     package mutating func begin() { state = .head([], Search()) }
 
     /// Returns the bytes to pass on in place of the piece; an incomplete head is held. `nil` if the piece passes unchanged.
@@ -79,10 +79,10 @@ package struct ResponseHeadMender: Sendable {
 
     // MARK: Plain heads
 
-    /// Whether the bytes start with a whole head of a final response which ``mended(_:)`` would not change. This fast path covers
-    /// nearly every response, and copies nothing.
+    /// Whether the bytes start with a whole head of a final response that ``mended(_:)`` would not change. This fast path
+    /// covers nearly every response, and copies nothing.
     ///
-    /// May be false for such a head.
+    /// May also be false for a head that would not be changed.
     private static func beginsPlainly(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let bytes = bytes.prefix(maxHeadBytes)
         var line = bytes.prefix(0)
@@ -206,7 +206,7 @@ extension ResponseHeadMender.Search {
             if byte == 0x0D {
                 // Only the next byte shows whether this one belongs to the end of the line.
                 guard next + 1 < bytes.count else { return nil }
-                // Before the head, a CR does not start it.
+                // A CR before the head does not start the head.
                 if bytes[next + 1] != 0x0A, hasBegun { isLineEmpty = false }
             } else if byte == 0x0A {
                 if isLineEmpty, hasBegun { return next + 1 }

@@ -119,8 +119,8 @@ package struct HandoverLimits: Sendable, Hashable {
     package static let connectionsPerHost = 4
     /// The received fraction above which a task stays with the system in the foreground. Default 0.8.
     package var keptShare = 0.8
-    /// The time for which a lease without a task is kept, because the task may have ended with its event still to come.
-    /// Default 60 s.
+    /// The time for which a lease without a task is kept, because the task may have ended although its event has not been
+    /// delivered yet. Default 60 s.
     package var lostAfter: Duration = .seconds(60)
 
     package init() {}

@@ -40,7 +40,7 @@ package struct HandoverMachine: Sendable {
     private var wakes = 0
     /// The last time at which the session reported that all events were delivered.
     private var drainedAt: Duration?
-    /// Whether the session has reported that for the current batch and wake.
+    /// Whether the session has reported for the current batch and wake that all events were delivered.
     private var isDrained = false
 
     /// Creates a machine from the stored leases and the numbers of the landed files.
@@ -121,7 +121,7 @@ package struct HandoverMachine: Sendable {
     package struct Batch: Sendable, Hashable {
         /// The requests of the tasks, which are started together after the actions.
         package var requests: [LeasedRequest] = []
-        /// Why a download, or the rest of it, stays with the app.
+        /// The reasons for which downloads, or the rest of them, stay with the app.
         package var refusals: [DownloadID: HandoverRefusal] = [:]
         package var actions: [HandoverAction] = []
     }
@@ -173,17 +173,17 @@ package struct HandoverMachine: Sendable {
         return batch
     }
 
-    /// The task of a lease has started.
+    /// Records that the task of a lease has started.
     package mutating func began(_ number: LeaseNumber, task: Int) {
         switch entries[number]?.stage {
-        // A list of tasks from before the task's start does not contain it.
+        // A list of tasks that was made before the task started does not contain it.
         case .planned, .missing: entries[number]?.stage = .running(task: task, received: 0)
         // The first events of the task arrived before this one.
         case .running, .returning, .landed, .postponed, nil: break
         }
     }
 
-    /// The leases could not be stored, and none of their tasks was started.
+    /// Removes leases that could not be stored, so that none of their tasks was started.
     package mutating func notBegun(_ numbers: [LeaseNumber]) {
         for number in numbers where entries[number]?.stage == .planned { entries[number] = nil }
     }
@@ -199,14 +199,14 @@ package struct HandoverMachine: Sendable {
         }
     }
 
-    /// The file of a lease has landed.
+    /// Records that the file of a lease has landed.
     package mutating func landed(_ number: LeaseNumber) -> [HandoverAction] {
         guard let entry = entries[number] else { return [.discard(number)] }
         entries[number]?.stage = .landed
         return [.splice(entry.lease)]
     }
 
-    /// A task has ended.
+    /// Records that a task has ended.
     package mutating func ended(_ task: SystemTask, _ failure: SystemFailure?) -> [HandoverAction] {
         guard let entry = entry(of: task) else { return [] }
         switch entry.stage {
@@ -220,7 +220,7 @@ package struct HandoverMachine: Sendable {
         }
     }
 
-    /// The session has delivered all its events.
+    /// Records that the session has delivered all its events.
     package mutating func drained(at now: Duration) -> [HandoverAction] {
         drainedAt = now
         isDrained = true
@@ -263,8 +263,8 @@ package struct HandoverMachine: Sendable {
         return actions
     }
 
-    /// The app is in the foreground. Tasks that have received most of their bytes continue; the others are cancelled.
-    /// The range of a cancelled task returns to the app once the task has ended.
+    /// Records that the app is in the foreground. Tasks that have received most of their bytes continue; the others are
+    /// cancelled. The range of a cancelled task returns to the app once the task has ended.
     package mutating func cameToForeground(_ tasks: [SystemTask], at now: Duration) -> [HandoverAction] {
         var actions = listed(tasks, at: now)
         for entry in sorted {
@@ -289,7 +289,7 @@ package struct HandoverMachine: Sendable {
         }
     }
 
-    /// A download is no longer listed.
+    /// Records that a download is no longer listed.
     package mutating func withdrew(_ download: DownloadID) -> [HandoverAction] {
         var actions: [HandoverAction] = []
         for entry in sorted where entry.lease.download == download {
@@ -304,7 +304,7 @@ package struct HandoverMachine: Sendable {
 
     // MARK: Splicing
 
-    /// A landed file was spliced, refused or kept for later.
+    /// Records that a landed file was spliced, refused or kept for later.
     package mutating func spliced(_ number: LeaseNumber, _ result: SpliceResult) -> [HandoverAction] {
         guard let entry = entries[number], entry.stage == .landed else { return [] }
         switch result {
@@ -322,13 +322,15 @@ package struct HandoverMachine: Sendable {
 
     // MARK: Wakes
 
-    /// The system has resumed or started the app for its session, and waits for its completion handler to be called.
+    /// Records that the system has resumed or started the app for its session, and waits for the completion handler to be
+    /// called.
     package mutating func woken() -> [HandoverAction] {
         wakes += 1
         return completion()
     }
 
-    /// The time that the system grants is nearly over. Files that are left are spliced at the next start.
+    /// Completes all wakes, because the time that the system grants is nearly over. The remaining files are spliced at the next
+    /// start.
     package mutating func timeIsUp() -> [HandoverAction] {
         guard wakes > 0 else { return [] }
         (wakes, isDrained) = (0, false)

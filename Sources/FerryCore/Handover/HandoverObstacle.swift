@@ -83,8 +83,8 @@ package enum HandoverObstacle: String, Error, Sendable, Hashable, Codable, CaseI
 package struct HandoverTarget: Sendable, Hashable {
     /// The URL of the last response, without user info.
     package let url: DownloadURL
-    /// The fields of user and manager that may be sent to it, and User-Agent, without fields that concern ranges and
-    /// codings.
+    /// The fields of the user and the manager that may be sent to the URL, and User-Agent, without fields that concern ranges
+    /// and codings.
     package let fields: HTTPFields
 
     package init(url: DownloadURL, fields: HTTPFields = HTTPFields()) {

@@ -42,7 +42,7 @@ package struct SystemFailure: Error, Sendable, Hashable {
     }
 }
 
-/// The reason why the system ended a task when neither the server nor the network nor the app failed.
+/// The reason why the system ended a task although the transfer itself did not fail.
 package enum SystemStop: String, Sendable, Hashable, CaseIterable {
     /// The user has removed the app from the list of running apps.
     case forceQuit
@@ -119,6 +119,6 @@ package enum HandoverAction: Hashable, Sendable {
 /// The result of splicing a landed file.
 package enum SpliceResult: Hashable, Sendable {
     case ended(LeaseOutcome)
-    /// The download cannot accept bytes now; its next run resolves that first.
+    /// The download cannot accept bytes now; the next run of the download resolves this first.
     case postponed
 }

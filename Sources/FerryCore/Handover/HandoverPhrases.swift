@@ -22,8 +22,7 @@ extension HandoverObstacle {
 }
 
 extension HandoverRefusal {
-    /// The sentence of an event; `nil` if there is nothing to report, because no bytes are missing or only tasks are
-    /// lacking.
+    /// The sentence for an event; `nil` if there is nothing to report, because no bytes are missing or only tasks are lacking.
     package var phrase: ErrorPhrase? {
         switch self {
         case .obstacle(let obstacle): ErrorPhrase(.staysWithApp, obstacle.phrase)
@@ -35,7 +34,7 @@ extension HandoverRefusal {
 }
 
 extension LeaseOutcome {
-    /// The sentence of an event; `nil` for ends that change nothing, and for fetched bytes, which the progress shows.
+    /// The sentence for an event; `nil` for ends that change nothing, and for fetched bytes, which the progress shows.
     package var phrase: ErrorPhrase? {
         switch self {
         case .failed(let code): ErrorPhrase(.systemFailed, "\(code)")

@@ -6,7 +6,7 @@ import HTTPTypes
     package import struct Foundation.Date
 #endif
 
-/// The facts that are stored with a file that the system has fetched, until it is spliced.
+/// The facts that are stored with a file that the system has fetched, until the file is spliced into the part file.
 ///
 /// Decoding checks every value: the facts are read from an attribute of a file.
 package struct LandedFacts: Hashable, Sendable {
@@ -85,7 +85,7 @@ package enum LandedVerdict: Hashable, Sendable {
     /// - Parameters:
     ///   - held: The bytes that the journal claims, with their identity.
     ///   - total: The size of the whole file in the journal.
-    ///   - acceptsUnproven: Whether the whole file may have no strong validator.
+    ///   - acceptsUnproven: Whether a whole file without a strong validator is accepted.
     package static func judge(
         _ head: ResponseHead, length: ByteCount, lease: Lease, held: PartialContent, total: ByteCount?,
         rules: ResumeRules, acceptsUnproven: Bool, now: Date
@@ -162,7 +162,7 @@ package enum LandedRefusal: Hashable, Sendable {
     case conditionFailed
     /// The response does not identify its content sufficiently, or proves less than the download demands.
     case unproven
-    /// The length of the file differs from the response's.
+    /// The length of the file differs from the length in the response.
     case wrongLength(ByteCount)
     /// The result of the resume rules for the response; the app's next request decides.
     case answered(Assessment)

@@ -142,7 +142,7 @@ package struct LeaseBook: Hashable, Sendable, Codable {
     /// The maximum size of the stored form in bytes.
     package static let maxBytes = 512 * 1024
 
-    /// Ascending by number.
+    /// The leases in ascending order of their numbers.
     package let leases: [Lease]
 
     /// Creates a book; `nil` for too many leases, a duplicate number, or overlapping leases of one download.

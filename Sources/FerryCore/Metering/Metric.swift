@@ -23,7 +23,7 @@ public struct Metric: Sendable, Hashable {
     public let labels: [String]
     /// The upper bounds of the buckets of a histogram in seconds, ascending, without infinity; empty for other kinds.
     public let buckets: [Double]
-    /// One sentence, without a full stop.
+    /// The help text: one sentence, without a full stop.
     public let help: String
 
     private init(_ name: String, _ kind: Kind, _ labels: [String], _ help: String, _ buckets: [Double] = []) {

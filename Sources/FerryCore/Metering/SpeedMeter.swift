@@ -1,4 +1,4 @@
-/// A weighted average of bytes per second over the last five seconds. Time is an argument.
+/// A weighted average of bytes per second over the last five seconds. The time is passed as an argument.
 ///
 /// Only recorded bytes count, so the partial content of a resumed file does not. The number of slots is fixed.
 package struct SpeedMeter: Sendable, Hashable {

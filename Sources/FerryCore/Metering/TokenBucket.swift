@@ -1,4 +1,4 @@
-/// A rate limiter that returns a delay after bytes were taken. Time is an argument.
+/// A rate limiter that returns a delay after bytes were taken. The time is passed as an argument.
 ///
 /// Invariant: in any interval of t seconds, at most rate · (t + burst) bytes pass, plus the last piece taken. Bytes are
 /// paid for after they have arrived, so a caller waits for the returned delay before it takes more. Pieces should not
@@ -6,7 +6,7 @@
 package struct TokenBucket: Sendable, Hashable {
     /// The rate in bytes per second; `nil` for no limit.
     package private(set) var bytesPerSecond: ByteCount?
-    /// The unused time that may be made up for, in seconds.
+    /// The maximum unused time that may be made up for, in seconds.
     private let burst: Double
     /// The time in seconds at which all taken bytes are paid for; `nil` before the first.
     private var paidUntil: Double?
@@ -18,7 +18,7 @@ package struct TokenBucket: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - bytesPerSecond: The rate; `nil`, 0 or less for no limit.
-    ///   - burst: The unused time that may be made up for after an idle period. Default 100 ms.
+    ///   - burst: The maximum unused time that may be made up for after an idle period. Default 100 ms.
     package init(bytesPerSecond: ByteCount?, burst: Duration = .milliseconds(100)) {
         self.bytesPerSecond = bytesPerSecond.flatMap { $0 > 0 ? $0 : nil }
         self.burst = max(0, MonotonicTime.seconds(burst))
@@ -67,9 +67,10 @@ package struct TokenBucket: Sendable, Hashable {
         bytesPerSecond.map { Int(min(1 << 20, max(1 << 10, $0 / 50))) }
     }
 
-    /// The piece size for all bodies while one download of several has this rate: its preferred one, but at least 64 KiB,
-    /// since smaller ones would slow the others down. Of a low rate it is one second's worth, at least 8 KiB: with larger
-    /// ones the download would stand still between bursts. `nil` for no limit.
+    /// The piece size for all bodies while one of several downloads has this rate: the preferred size, but at least 64 KiB,
+    /// because smaller pieces would slow down the other downloads. For a low rate, the size is the number of bytes in one
+    /// second, but at least 8 KiB, because with larger pieces the download would stand still between bursts. `nil` for no
+    /// limit.
     package var sharedPiece: Int? {
         guard let bytesPerSecond, let preferredPiece else { return nil }
         return max(preferredPiece, Int(min(64 << 10, max(8 << 10, bytesPerSecond))))

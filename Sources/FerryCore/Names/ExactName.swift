@@ -40,7 +40,8 @@ package enum ExactName {
             recovery: .needsUser)
     }
 
-    /// Throws `invalidRequest` for the name of a record, because Ferry would trust the downloaded file's content.
+    /// Throws `invalidRequest` for the name of a record, because Ferry would trust the content of a downloaded file with that
+    /// name.
     package static func checkMeaning(_ name: String) throws(DownloadError) {
         guard ReservedName.record(name) != nil else { return }
         throw DownloadError(

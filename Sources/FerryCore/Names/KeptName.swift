@@ -3,8 +3,8 @@
 /// Changes, in this order:
 /// - control, format and noncharacters, line separators, U+FFFD, and the separators `/` and `\` of this and other
 ///   systems are replaced by `_`, as in ``SafeName``;
-/// - a `_` is appended to names of dots and spaces only, which a file system that drops these would take for a
-///   directory;
+/// - a `_` is appended to names of dots and spaces only, which a file system that drops these characters would treat as the
+///   name of a directory;
 /// - a `_` is put before a leading combining mark;
 /// - a `_` is appended to names that Ferry reserves (``ReservedName``), or replaces a leading dot;
 /// - names longer than ``maxBytes`` are cut.
@@ -14,7 +14,7 @@ package enum KeptName {
     /// The maximum length in bytes that every common file system permits.
     static let maxBytes = 255
 
-    /// Returns the name in a set; `nil` for an empty name or the name of a directory, and if no name can be made.
+    /// Returns the name in a set; `nil` for an empty name, for the name of a directory, or if no valid name can be made.
     ///
     /// Idempotent.
     package static func make(_ name: String) -> String? {

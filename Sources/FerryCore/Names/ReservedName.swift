@@ -50,7 +50,7 @@ package enum ReservedName: CaseIterable, Sendable {
     package var isRecord: Bool {
         switch self {
         case .journal, .digests, .manifest, .aria2Control: true
-        // The journal decides which bytes of a part file count; the content of the other files decides nothing.
+        // The journal records which bytes of a part file are valid; the content of the other files has no such effect.
         case .part, .chromePart, .backup, .draft, .incoming, .sample, .own: false
         }
     }

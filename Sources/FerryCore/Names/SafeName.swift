@@ -16,7 +16,7 @@ package enum SafeName {
     /// Returns the name of a download: the suggestion, otherwise the last segment of the URL, otherwise that of the
     /// final URL, otherwise `download`.
     ///
-    /// A candidate is skipped if sanitizing leaves nothing of it.
+    /// A candidate is skipped if sanitizing removes all of it.
     package static func make(_ suggested: String?, url: DownloadURL, finalURL: DownloadURL?) -> String {
         suggested.flatMap(sanitize) ?? name(of: url) ?? finalURL.flatMap(name) ?? "download"
     }
@@ -89,7 +89,7 @@ extension SafeName {
         }
     }
 
-    /// Replaces unsafe characters by `_`; with `keepsPunctuation`, not those that only other systems refuse.
+    /// Replaces unsafe characters by `_`; with `keepsPunctuation`, characters that only other systems refuse are kept.
     static func replacingUnsafe(_ name: String, keepsPunctuation: Bool = false) -> String {
         var output = String.UnicodeScalarView()
         let scalars = name.unicodeScalars

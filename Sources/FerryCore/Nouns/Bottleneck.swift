@@ -3,7 +3,7 @@ public struct Bottleneck: Sendable, Hashable, Codable {
     public enum Cause: String, Sendable, Hashable, Codable, CaseIterable {
         /// A rate limit of the user: ``Bottleneck/bytesPerSecond``.
         case rateLimit
-        /// Other downloads, which use all ``Bottleneck/connections`` that the host may have.
+        /// Other downloads, which use all ``Bottleneck/connections`` that are permitted to the host.
         case otherDownloads
         /// The comparison of samples of the partial content with the server's bytes, before more is fetched.
         case comparison
@@ -35,7 +35,7 @@ public struct Bottleneck: Sendable, Hashable, Codable {
     public var cause: Cause
     public var bytesPerSecond: Double?
     public var connections: Int?
-    /// A fraction, usually of 1; above 1 if several cores are busy.
+    /// A fraction of 1; above 1 if several cores are used.
     public var share: Double?
     public var seconds: Double?
     public var windowBytes: ByteCount?

@@ -30,7 +30,7 @@ public struct Checksum: Sendable, Hashable {
     }
 }
 
-/// Coded as its description, `sha-256=HEX`.
+/// Encoded as its description, `sha-256=HEX`.
 extension Checksum: Codable {
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)

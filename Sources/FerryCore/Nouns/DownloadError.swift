@@ -1,4 +1,4 @@
-/// The error type that Ferry throws: what failed, on which object, and how to recover.
+/// The error that Ferry throws. It states what failed, on which object, and how to recover.
 ///
 /// Errors contain no secrets: the query of a URL is shown as `?…`.
 public struct DownloadError: Error, Sendable, Hashable {
@@ -53,7 +53,7 @@ public struct DownloadError: Error, Sendable, Hashable {
         public static let `internal` = Code(rawValue: "internal")
     }
 
-    /// How a failure can be recovered from.
+    /// How to recover from a failure.
     public enum Recovery: Sendable, Hashable {
         /// A later retry may succeed. `retryAfter` is the delay that the server requested, if any.
         case transient(retryAfter: Duration?)
@@ -65,13 +65,13 @@ public struct DownloadError: Error, Sendable, Hashable {
 
     /// The category of the failure.
     public var code: Code
-    /// One sentence: what failed, on which object.
+    /// A sentence that states what failed, and on which object.
     public var message: String { didSet { if message != oldValue { phrase = nil } } }
     /// One sentence about what the user can do; `nil` if nothing can be suggested.
     public var suggestion: String? { didSet { if suggestion != oldValue { suggestionPhrase = nil } } }
     /// The underlying error, in the words of the system or of a library.
     public var underlying: String?
-    /// How the failure can be recovered from. Default ``Recovery/permanent``.
+    /// How to recover from the failure. Default ``Recovery/permanent``.
     public var recovery: Recovery
     /// The translatable forms of ``message`` and ``suggestion``; `nil` where there is no translation.
     package internal(set) var phrase: ErrorPhrase?
@@ -93,8 +93,8 @@ extension DownloadError: CustomStringConvertible {
     public var description: String { underlying.map { "\(message): \($0)" } ?? message }
 }
 
-/// Coded as `{"code", "message", "suggestion"?, "underlying"?, "recovery"}`, in English. `messages` and `suggestions`
-/// contain the sentences in every language and are not decoded.
+/// Encoded as `{"code", "message", "suggestion"?, "underlying"?, "recovery"}`, in English. `messages` and `suggestions` contain
+/// the sentences in every language and are not decoded.
 ///
 /// Unknown codes are preserved; `recovery` is omitted when it is `permanent`. `phrase` and `suggestionPhrase` contain
 /// the translatable form (``ErrorPhrase``). A phrase of another version is ignored if its key is unknown or its English
@@ -138,7 +138,7 @@ extension DownloadError: Codable {
     }
 }
 
-/// Coded as `{"kind": …}`; `transient` may have `retryAfter`, in seconds.
+/// Encoded as `{"kind": …}`; `transient` may have `retryAfter`, in seconds.
 extension DownloadError.Recovery: Codable {
     private enum CodingKeys: String, CodingKey { case kind, retryAfter }
     private enum Kind: String { case transient, permanent, needsUser }
@@ -174,7 +174,8 @@ extension DownloadError.Code {
         .cancelled, .shutDown, .daemonUnavailable, .internal,
     ]
 
-    /// Returns a general sentence for this code in `language`; for an unknown code, a sentence that something failed.
+    /// Returns a general sentence for this code in `language`; for an unknown code, a sentence that states that something
+    /// failed.
     package func sentence(in language: Language) -> String {
         language.text(of: Self.sentences[self] ?? ("something failed", "出错了"))
     }
@@ -252,7 +253,7 @@ extension DownloadError {
     }
 }
 
-/// Errors are equal when their codes, English texts and recoveries are equal; translations do not count.
+/// Errors are equal when their codes, English texts and recoveries are equal; translations are not compared.
 extension DownloadError {
     public static func == (left: DownloadError, right: DownloadError) -> Bool {
         left.code == right.code && left.message == right.message && left.suggestion == right.suggestion

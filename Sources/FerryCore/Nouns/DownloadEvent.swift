@@ -41,7 +41,7 @@ public struct DownloadEvent: Sendable, Hashable {
         self.init(id: id, date: date, kind: told.kind, number: nil, reason: told.reason, onAcknowledge: nil)
     }
 
-    /// The translatable form of the reason in ``kind``; not compared and not coded.
+    /// The translatable form of the reason in ``kind``; not compared and not encoded.
     package var reason: Reason? { translation.reason }
 
     /// Returns the reason, message or text of ``kind`` in `language`, or in English if it has no translation. For a
@@ -51,7 +51,7 @@ public struct DownloadEvent: Sendable, Hashable {
         return reason?.text(in: language) ?? kind.words
     }
 
-    /// The session that owns the download, if the delivering manager knows it; not compared and not coded.
+    /// The session that owns the download, if the delivering manager knows it; not compared and not encoded.
     package var session: String? { receipt?.session }
 
     /// Marks the event as handled, so that it is not delivered again. No effect on events without a number.
@@ -123,10 +123,10 @@ private struct Receipt: Sendable, Hashable {
     func hash(into hasher: inout Hasher) {}
 }
 
-/// Coded as `{"id", "date", "number"?, "kind", …}`: the kind as in ``DownloadEvent/Kind``, and the translatable form of
-/// its reason in `phrase`, if it has one.
+/// Encoded as `{"id", "date", "number"?, "kind", …}`: the kind as in ``DownloadEvent/Kind``, and the translatable form of its
+/// reason in `phrase`, if it has one.
 ///
-/// A decoded event cannot be acknowledged: the manager that sent it is not part of the coded form.
+/// A decoded event cannot be acknowledged: the manager that sent it is not part of the encoded form.
 extension DownloadEvent: Codable {
     private enum CodingKeys: String, CodingKey { case id, date, number }
 
@@ -148,7 +148,7 @@ extension DownloadEvent: Codable {
     }
 }
 
-/// Coded as `{"kind": …}` with the payload under the names below; `delay` in seconds.
+/// Encoded as `{"kind": …}` with the payload under the names below; `delay` in seconds.
 ///
 /// `added` url; `started` name, totalBytes?; `resumed` offset, totalBytes?, reason; `retrying` attempt, delay, reason;
 /// `restarted` reason; `waiting` the members of its reason, message; `note` text; `completed` file; `failed` error.
@@ -261,7 +261,7 @@ package struct LocalizedEvent: Sendable, Hashable {
     package static func note(_ text: Reason) -> LocalizedEvent { LocalizedEvent(.note(text.description), reason: text) }
 }
 
-/// Coded as its kind, with the translatable form in `phrase` if it has one; a phrase of a newer version is ignored.
+/// Encoded as its kind, with the translatable form in `phrase` if it has one; a phrase of a newer version is ignored.
 extension LocalizedEvent: Codable {
     private enum CodingKeys: String, CodingKey { case phrase }
 

@@ -1,11 +1,11 @@
 /// The identifier of a download: stable from the request until the download is removed.
 ///
-/// Shape: any non-empty text without control characters. Generated identifiers are 13 lower-case characters of
+/// An identifier is any non-empty text without control characters. Generated identifiers are 13 lower-case characters of
 /// Crockford's base-32 alphabet (64 random bits).
 public struct DownloadID: RawRepresentable, Hashable, Sendable, Codable, CustomStringConvertible {
     public let rawValue: String
 
-    /// Creates an identifier from existing text (from a client or a catalogue), unchecked.
+    /// Creates an identifier from existing text (from a client or a catalogue) without checking it.
     public init(rawValue: String) { self.rawValue = rawValue }
 
     public var description: String { rawValue }

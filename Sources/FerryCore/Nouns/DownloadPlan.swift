@@ -20,7 +20,8 @@ public struct DownloadPlan: Sendable, Hashable, Codable {
     public var redactedRedirects: [String]
     /// The path of an existing file with the wanted name; `nil` if there is none.
     public var existingPath: String?
-    /// Whether that file is as large as the server's. It would then be compared, and kept if its content is the same.
+    /// Whether the existing file is as large as the server's file. It would then be compared, and kept if its content is the
+    /// same.
     public var mayBeComplete: Bool
     /// The size in bytes; `nil` when the server does not declare it.
     public var totalBytes: ByteCount?
@@ -35,7 +36,7 @@ public struct DownloadPlan: Sendable, Hashable, Codable {
     /// Free space at the destination in bytes; `nil` when unknown.
     public var freeBytes: ByteCount?
     public var resumability: Resumability
-    /// The reason for ``resumability``, one sentence.
+    /// The reason for ``resumability``, in one sentence.
     public var reason: String
     /// The usable bytes of partial content from an earlier run; `nil` if there are none.
     public var heldBytes: ByteCount?

@@ -33,7 +33,7 @@ public struct DownloadProgress: Sendable, Hashable {
     }
 }
 
-/// Coded as `{"completedBytes", "totalBytes"?, "bytesPerSecond", "timeRemaining"?, "connections", "bottleneck"?}`;
+/// Encoded as `{"completedBytes", "totalBytes"?, "bytesPerSecond", "timeRemaining"?, "connections", "bottleneck"?}`;
 /// `timeRemaining` in seconds. A speed that is not finite is written as 0.
 extension DownloadProgress: Codable {
     private enum CodingKeys: String, CodingKey {

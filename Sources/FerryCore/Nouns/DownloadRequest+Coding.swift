@@ -1,10 +1,10 @@
 import HTTPTypes
 
-/// Coded as an object. The destination is `path`, `part`, or `directory` with `name`; credentials are `user` and
-/// `password`; every other property is a member of ``properties``. A default value is omitted and may also be null. A
-/// `checksum` of null is ``DownloadRequest/ignoresEarlierChecksum``.
+/// Encoded as an object. The destination is `path`, `part`, or `directory` with `name`; credentials are `user` and `password`;
+/// every other property is a member of ``properties``. A default value is omitted and may also be null. A `checksum` of null is
+/// ``DownloadRequest/ignoresEarlierChecksum``.
 ///
-/// Secrets are coded too; ``withoutSecrets`` is the form for storage and display. Values are not checked; see
+/// Secrets are encoded too; ``withoutSecrets`` is the form for storage and display. Values are not checked; see
 /// ``checkValues()``.
 extension DownloadRequest: Codable {
     /// The request without its secrets: user info in URLs, credentials, headers that may be secret, cookies, and the
@@ -57,7 +57,7 @@ extension DownloadRequest: Codable {
 }
 
 extension DownloadRequest {
-    /// Throws `invalidRequest` for values that neither a request nor a change of one may have.
+    /// Throws `invalidRequest` for values that are not permitted in a request, or in a change of a request.
     package func checkValues() throws(DownloadError) {
         for (property, bounds) in Self.bounded where !property.isWithinBounds(self) {
             throw DownloadError(
@@ -159,7 +159,7 @@ extension DownloadRequest {
         }
     }
 
-    /// A property of a request, and the member under which it is coded.
+    /// A property of a request, and the name of the member under which it is encoded.
     package struct Property: Sendable {
         /// The time at which a change of a listed download takes effect.
         enum Changes: Sendable {
@@ -218,7 +218,7 @@ extension DownloadRequest {
     /// The properties that are numbers.
     private static let bounded = properties.compactMap { property in property.bounds.map { (property, $0) } }
 
-    /// The bounds of a member whose number exceeds them; `nil` if it is within them.
+    /// The bounds of a member, if its number exceeds them; otherwise `nil`.
     package func exceededBounds(of member: CodingKeys) -> Bounds? {
         Self.properties.first { $0.key == member && !$0.isWithinBounds(self) }?.bounds
     }
@@ -260,7 +260,7 @@ extension Optional: BoundedNumber where Wrapped: BoundedNumber {
     func isWithin(_ bounds: DownloadRequest.Bounds) -> Bool { map { $0.isWithin(bounds) } ?? true }
 }
 
-/// The checksum setting of a request; coded as the checksum, or as null without one.
+/// The checksum setting of a request; encoded as the checksum, or as null without one.
 struct ChecksumWord: Codable, Hashable, Sendable {
     let checksum: Checksum?
     let ignoresEarlier: Bool
@@ -277,7 +277,7 @@ struct ChecksumWord: Codable, Hashable, Sendable {
     }
 }
 
-/// A URL that is coded with its user info.
+/// A URL that is encoded with its user info.
 struct WholeURL: Codable, Hashable, Sendable {
     let url: DownloadURL
 
@@ -294,7 +294,7 @@ struct WholeURL: Codable, Hashable, Sendable {
     }
 }
 
-/// Coded as the members that differ from their defaults.
+/// Encoded as the members that differ from their defaults.
 extension TrustRules: Codable {
     public init(from decoder: any Decoder) throws { self = try DownloadRequest(from: decoder).trust }
 

@@ -62,7 +62,7 @@ public struct DownloadRequest: Sendable, Hashable {
 
     /// The source of a file's name.
     public enum NameRule: Sendable, Hashable {
-        /// Content-Disposition, otherwise the URL, sanitized.
+        /// The name in Content-Disposition, otherwise the name in the URL, sanitized.
         case suggested
         /// This name; the conflict rule still applies.
         case exact(String)
@@ -95,8 +95,8 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.credentials }
         set { values.credentials = newValue }
     }
-    /// The origin that receives ``credentials`` and secret headers in place of the first source's. Required when there
-    /// are secrets but no `sources`: URLs read from a journal are not trusted with secrets. Default `nil`.
+    /// The origin that receives ``credentials`` and secret headers in place of the origin of the first source. Required when
+    /// there are secrets but no `sources`: URLs read from a journal are not trusted with secrets. Default `nil`.
     public var secretsOrigin: Origin? {
         get { values.secretsOrigin }
         set { values.secretsOrigin = newValue }
@@ -106,8 +106,9 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.checksum }
         set { values.checksum = newValue }
     }
-    /// Whether to drop the checksum of an earlier run: without ``checksum``, the file is not verified, and a complete
-    /// part file that did not match is accepted as it is. Default false. Changing ``checksum`` to `nil` sets it.
+    /// Whether to drop the checksum of an earlier run: without ``checksum``, the file is not verified, and a complete part file
+    /// that did not match is accepted as it is. Default false. Changing ``checksum`` to `nil` in a listed download sets this
+    /// property.
     public var ignoresEarlierChecksum: Bool {
         get { values.ignoresEarlierChecksum }
         set { values.ignoresEarlierChecksum = newValue }
@@ -117,9 +118,9 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.checksumList }
         set { values.checksumList = newValue }
     }
-    /// The digests of the file's pieces, from a Metalink document. If the file does not match ``checksum``, only
-    /// damaged pieces are fetched again; without ``checksum``, the pieces prove the file. A stream is not compared with
-    /// them. `nil` for none.
+    /// The digests of the file's pieces, from a Metalink document. If the file does not match ``checksum``, only damaged pieces
+    /// are fetched again; without ``checksum``, the digests of the pieces prove that the file is intact. A stream is not
+    /// compared with them. `nil` for none.
     public var pieces: PieceDigests? {
         get { values.pieces }
         set { values.pieces = newValue }
@@ -149,7 +150,7 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.maxRedirects }
         set { values.maxRedirects = newValue }
     }
-    /// The rules for data without proof.
+    /// The rules for unproven data.
     public var trust: TrustRules {
         get { values.trust }
         set { values.trust = newValue }
@@ -159,7 +160,7 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.connection }
         set { values.connection = newValue }
     }
-    /// The interval in which a connection must receive at least 1 KB, or it is closed; also the time limit for a
+    /// The interval in which a connection must receive at least 1 KB; otherwise, it is closed. Also the time limit for a
     /// response head. `nil` for the manager's setting.
     public var stallTimeout: Duration? {
         get { values.stallTimeout }
@@ -188,14 +189,14 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.syncsToDisk }
         set { values.syncsToDisk = newValue }
     }
-    /// Whether the finished file gets the modification time that the server gives. Default true.
+    /// Whether the finished file gets the modification time that the server sends. Default true.
     public var usesServerTime: Bool {
         get { values.usesServerTime }
         set { values.usesServerTime = newValue }
     }
-    /// The object that the finished file is uploaded to. A URL that ends with `/` is a prefix for the object's key,
-    /// before the file's name. ``destination`` then holds the file only until the upload is complete. Default `nil`:
-    /// the file stays there.
+    /// The object that the finished file is uploaded to. A URL that ends with `/` is a prefix for the object's key, before the
+    /// file's name. The file then stays at ``destination`` only until the upload is complete. Default `nil`: the file is not
+    /// uploaded.
     public var uploadTo: DownloadURL? {
         get { values.uploadTo }
         set { values.uploadTo = newValue }
@@ -317,7 +318,7 @@ public struct DownloadRequest: Sendable, Hashable {
         var knownObject: KnownObject?
     }
 
-    /// Whether a digest decides at the end whether the file is correct.
+    /// Whether the complete file is verified with a digest.
     package var hasDigest: Bool {
         if checksum != nil || checksumList != nil { return true }
         if case .stream = destination { return false }
@@ -328,7 +329,7 @@ public struct DownloadRequest: Sendable, Hashable {
 // MARK: Members
 
 extension DownloadRequest {
-    /// A request with all defaults; the reader replaces an empty directory with its own default.
+    /// A request with all defaults. The recipient of a request replaces an empty directory with its own default.
     package static let plain = DownloadRequest(sources: [], destination: .directory(""))
 
     /// The manager's default values of ``stallTimeout`` and ``maxAttempts``, for requests that do not set them.
@@ -347,9 +348,9 @@ extension DownloadRequest {
         case stallTimeout, minSpeed, maxAttempts, minFreeBytes, expectedBytes, pieces, recordsDigests, uploadTo
     }
 
-    /// The properties with a member of their own: the member's name, the allowed numbers, and whether the property can
-    /// be changed later. Options, the fields of the page and the OpenAPI document take their bounds and defaults from
-    /// here, or are compared with them. A new property of a request is one more line here.
+    /// The properties with a member of their own: the member's name, the allowed numbers, and whether the property can be
+    /// changed later. Options, the fields of the page and the OpenAPI document take their bounds and defaults from this list,
+    /// or are compared with it. A new property of a request requires one more line here.
     package static let properties: [Property] = [
         Property(.id, \.id), Property(.urls, \.wholeSources, changes: .inNewRun),
         Property(.onConflict, \.onConflict, changes: .inNewRun),
@@ -422,7 +423,7 @@ extension DownloadRequest {
 
 /// The rule for a listed download with the same URLs and destination.
 public enum DuplicateRule: String, Sendable, Hashable, Codable, CaseIterable {
-    /// Returns the listed download. A completed one with an unchanged file returns that file at once.
+    /// Returns the listed download. If it is completed and its file is unchanged, that file is returned at once.
     case existing
     /// Adds another download, which never uses the files of the listed one.
     case addAnother
@@ -455,8 +456,8 @@ public struct TrustRules: Sendable, Hashable {
     public var allowsUnprovenParts = false
     /// Resumes by comparing samples when the server sends no validator. Default false.
     public var resumesUnproven = false
-    /// Fails, keeping the partial content, instead of restarting if the file on the server has changed. Without a
-    /// checksum that decides at the end, also fails if the file cannot be proven to be the same. Default false.
+    /// Fails, keeping the partial content, instead of restarting if the file on the server has changed. Without a checksum of
+    /// the whole file, also fails if the file cannot be proven to be the same. Default false.
     public var failsOnChange = false
     /// Follows redirects from https to http. Default false.
     public var allowsDowngrade = false
@@ -469,16 +470,16 @@ public struct TrustRules: Sendable, Hashable {
 
 /// Queue priority: higher priorities run first; downloads of equal priority run in queue order.
 ///
-/// Shape: any integer; default ``normal``, 0.
+/// Any integer is a valid priority. The default is ``normal``.
 public struct DownloadPriority: RawRepresentable, Sendable, Hashable, Comparable, Codable {
     public var rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
 
-    /// -1.
+    /// The priority -1.
     public static let low = DownloadPriority(rawValue: -1)
-    /// 0.
+    /// The priority 0.
     public static let normal = DownloadPriority(rawValue: 0)
-    /// 1.
+    /// The priority 1.
     public static let high = DownloadPriority(rawValue: 1)
 
     public static func < (left: DownloadPriority, right: DownloadPriority) -> Bool { left.rawValue < right.rawValue }

@@ -91,7 +91,7 @@ extension DownloadState {
         }
     }
 
-    /// The error that a reader gets when the download will not continue by itself.
+    /// The error that a reader receives when the download will not continue by itself.
     package func unreadable(_ name: String) -> DownloadError {
         DownloadError(.wrongState, ErrorPhrase(.cannotRead, name, ErrorPhrase(phrase)), recovery: .needsUser)
     }
@@ -142,7 +142,7 @@ extension DownloadState {
     }
 }
 
-/// Coded as `{"state": …}`; `waiting` has the members of its reason, `failed` has `error`, `completed` has `proof`.
+/// Encoded as `{"state": …}`; `waiting` has the members of its reason, `failed` has `error`, `completed` has `proof`.
 extension DownloadState: Codable {
     private enum CodingKeys: String, CodingKey { case state, error, proof }
 
@@ -191,7 +191,7 @@ extension WaitReason {
     }
 }
 
-/// Coded as `{"waitReason": …}`; `retry` and `notBefore` have `until`; `server` may have `since` and `until`.
+/// Encoded as `{"waitReason": …}`; `retry` and `notBefore` have `until`; `server` may have `since` and `until`.
 extension WaitReason: Codable {
     private enum CodingKeys: String, CodingKey { case waitReason, since, until }
 

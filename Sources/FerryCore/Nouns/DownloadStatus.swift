@@ -12,12 +12,11 @@ public struct DownloadStatus: Sendable, Hashable {
     public var state: DownloadState
     /// The reason for a pause that the user did not request; `nil` in all other cases.
     public var pauseReason: PauseReason?
-    /// The error that made the download wait for its user, for disk space or for its next attempt, or that describes
-    /// what its server or the network lacks; `nil` while it waits for a slot or its start time, and in all other
-    /// states.
+    /// The error for which the download waits for its user, for disk space, for its next attempt, for its server or for the
+    /// network; `nil` while it waits for a slot or its start time, and in all other states.
     public var waitError: DownloadError?
-    /// When a failed download is retried by itself (`retriesFailedAfter`); a time that has passed if it only waits for its
-    /// turn. `nil` if it is not retried by itself, and in all other states.
+    /// The time at which a failed download is retried automatically (`retriesFailedAfter`); in the past if the download only
+    /// waits for its turn. `nil` if the download is not retried automatically, and in all other states.
     public var retryAt: Date?
     /// The progress of the download.
     public var progress: DownloadProgress
@@ -45,8 +44,9 @@ public struct DownloadStatus: Sendable, Hashable {
     public var actions: Set<DownloadAction> { state.actions }
 }
 
-/// Coded as `{"id", "progress", "name", "path"?, "pauseReason"?}` with the members of ``DownloadState``, with `error` if a
-/// waiting download has one, and with `retryAt` if a failed download is retried by itself. An unknown pause reason is ignored.
+/// Encoded as `{"id", "progress", "name", "path"?, "pauseReason"?}` with the members of ``DownloadState``, with `error` if a
+/// waiting download has one, and with `retryAt` if a failed download is retried automatically. An unknown pause reason is
+/// ignored.
 extension DownloadStatus: Codable {
     private enum CodingKeys: String, CodingKey { case id, progress, name, path, pauseReason, error, retryAt }
 

@@ -117,7 +117,7 @@ extension ErrorPhrase {
         case notRepairable, repairWithoutURL, repairInTheWay, setRedirected, unclosedQuote, contentInTheWay
         case noGateway, serveGateway, noSuchDoor, purgeWithoutFiles, notInCache, severalInCache, listGateway
         case noSet, manySets, setListForSocket, setPlaceTaken, setSource, credentialsInSet
-        // Missing features of a file system
+        // Operations of the file system, and their failures
         case open, create, read, write, sync, truncate, lock, link, rename, remove, list, allocate, inspect
         case makeDirectory, syncDirectory, measureSpace, setMode, setTime, setAttribute, getAttribute
         case unsupported, fileEndsEarly, fileIsClosed, leadsOut
@@ -228,7 +228,7 @@ extension ErrorPhrase {
     }
 }
 
-/// Coded as a list: the key, then the arguments. Each argument is a text, or such a list if it is a sentence itself.
+/// Encoded as a list: the key, then the arguments. Each argument is a text, or such a list if it is a sentence itself.
 extension ErrorPhrase: Codable {
     package init(from decoder: any Decoder) throws {
         var container = try decoder.unkeyedContainer()

@@ -6,8 +6,8 @@
 
 /// The known facts about a file: a line of a set's manifest, or the content of the digest file next to a download.
 ///
-/// Coded as an object with the properties' names; an absent member is unknown. Contains no secrets, except in the
-/// queries of URLs.
+/// Encoded as an object with the properties' names; the value of an absent member is unknown. Contains no secrets, except in
+/// the queries of URLs.
 public struct FileRecord: Sendable, Hashable {
     /// The path relative to the directory of the record, its names separated by `/`.
     public var path: String
@@ -25,14 +25,14 @@ public struct FileRecord: Sendable, Hashable {
     public var etag: String?
     /// The Last-Modified that the server sent, verbatim.
     public var lastModified: String?
-    /// The date and size of the file in the set's listing when the file was fetched or found current.
+    /// The date and size of the file in the set's listing when the file was fetched or found to be current.
     public var listed: String?
-    /// `listing` if the file was last found current by ``listed`` only, without a request to the server; otherwise
-    /// `nil`.
+    /// `listing` if the file was last found to be current by comparing ``listed`` only, without a request to the server;
+    /// otherwise `nil`.
     public var currentBy: String?
     /// The strength of the evidence that the file is intact; `nil` while it is missing.
     public var proof: Proof?
-    /// When the file was completed.
+    /// The time at which the file was completed.
     public var completedAt: Date?
     /// The modification time of the completed file, in seconds since 1970 with nine decimals: `1700000000.000000000`.
     /// For an object that was uploaded from a directory, the time of the uploaded file; `nil` for any other object.

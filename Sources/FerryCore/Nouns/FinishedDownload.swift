@@ -46,8 +46,8 @@ public struct FinishedDownload: Sendable, Hashable {
     }
 }
 
-/// Coded as `{"path", "totalBytes", "proof", "finalURL", "contentType"?, "wasAlreadyComplete", "receivedBytes",
-/// "etag"?, "lastModified"?, "checksum"?, "storedETag"?}`.
+/// Encoded as `{"path", "totalBytes", "proof", "finalURL", "contentType"?, "wasAlreadyComplete", "receivedBytes", "etag"?,
+/// "lastModified"?, "checksum"?, "storedETag"?}`.
 extension FinishedDownload: Codable {
     private enum CodingKeys: String, CodingKey {
         case path, totalBytes, proof, finalURL, contentType, wasAlreadyComplete, receivedBytes, etag, lastModified

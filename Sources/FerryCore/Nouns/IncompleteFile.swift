@@ -2,7 +2,7 @@
 public struct IncompleteFile: Sendable, Hashable, Codable {
     /// The path below the directory of the set.
     public var path: String
-    /// Why; `nil` if no more is known.
+    /// The reason why the file is incomplete; `nil` if it is unknown.
     public var error: DownloadError?
 
     public init(path: String, error: DownloadError?) { (self.path, self.error) = (path, error) }

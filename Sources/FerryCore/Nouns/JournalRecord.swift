@@ -2,14 +2,14 @@
 ///
 /// Every field is human-readable. Secrets are never stored: neither user info in URLs nor secret headers.
 package struct JournalRecord: Codable, Hashable, Sendable {
-    /// The format version that this code writes; larger ones are refused.
+    /// The format version that this code writes; newer versions are refused.
     package static let currentVersion = 1
 
     package var version = JournalRecord.currentVersion
     package var id: String
     /// The requested URLs, with query and without user info; the first is the source.
     package var urls: [String]
-    /// The final name, without a directory: the file gets it in the journal's directory.
+    /// The final name of the file, which will be in the journal's directory.
     package var name: String
     /// Whether the request specified the name, rather than the URL or the server; absent if not.
     package var isNameRequested: Bool?
@@ -20,7 +20,7 @@ package struct JournalRecord: Codable, Hashable, Sendable {
     package var checksum: String?
     /// The digest of the whole file that the server declared with the claimed bytes, `sha-256=HEX`.
     package var offered: String?
-    /// Claimed ranges, half-open `[start, end]`, ascending, not touching.
+    /// Claimed ranges, half-open `[start, end]`, ascending, not adjacent.
     package var claimed: [[ByteCount]]
     /// The device and inode of the part file that the claims refer to.
     package var partDevice: UInt64
@@ -28,7 +28,7 @@ package struct JournalRecord: Codable, Hashable, Sendable {
     /// The birth time of the part file, in seconds and nanoseconds since 1970, because inode numbers are reused. Absent
     /// if the file system does not record it.
     package var partCreated: [Int64]?
-    /// The boot in which unsynced claims were made; the claims are valid only in that boot.
+    /// The boot during which unsynced claims were made; the claims are valid only during that boot.
     package var unsyncedBoot: String?
     /// The weakest join so far; `nil` while all bytes come from one response.
     package var weakestJoin: Proof?

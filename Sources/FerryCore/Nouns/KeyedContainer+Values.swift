@@ -4,7 +4,7 @@
     import struct Foundation.Date
 #endif
 
-// The coding of times, durations, sizes and kinds. Times use the coder's date strategy.
+// Encoding and decoding of times, durations, sizes and kinds. Times use the date strategy of the encoder or decoder.
 
 extension KeyedEncodingContainer {
     /// Encodes a time. Its seconds since 1970 are clamped to ±10^12, so that milliseconds stay exact in a Double.

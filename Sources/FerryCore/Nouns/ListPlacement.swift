@@ -12,7 +12,7 @@ public enum ListPlacement: Sendable, Hashable {
     case index(Int)
 }
 
-/// Coded as `{"to": …}` with `"first"`, `"last"`, `{"before": ID}`, `{"after": ID}` or `{"index": N}`.
+/// Encoded as `{"to": …}` with `"first"`, `"last"`, `{"before": ID}`, `{"after": ID}` or `{"index": N}`.
 extension ListPlacement: Codable {
     package enum CodingKeys: String, CodingKey, CaseIterable { case to }
     private enum Place: String, CodingKey { case before, after, index }

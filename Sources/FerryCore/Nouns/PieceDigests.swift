@@ -1,7 +1,7 @@
-/// The digests of a file's pieces, which show which bytes of the file are damaged. All pieces except the last have one
+/// The digests of a file's pieces, which show which bytes of the file are damaged. All pieces except the last have the same
 /// length.
 ///
-/// Coded as an object of `algorithm`, `pieceBytes` and `digests`, the concatenated hexadecimal digests.
+/// Encoded as an object of `algorithm`, `pieceBytes` and `digests`, the concatenated hexadecimal digests.
 public struct PieceDigests: Sendable, Hashable {
     /// The maximum number of pieces.
     public static let mostPieces = 65_536

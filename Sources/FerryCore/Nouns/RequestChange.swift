@@ -1,5 +1,4 @@
-/// A change of a listed download's request, coded as the changed members of ``DownloadRequest``; null restores a
-/// default.
+/// A change of a listed download's request, encoded as the changed members of ``DownloadRequest``; null restores a default.
 ///
 /// `user` and `password` provide credentials: a download that was waiting for them resumes.
 package struct RequestChange: Sendable, Hashable {
@@ -10,7 +9,7 @@ package struct RequestChange: Sendable, Hashable {
 
     package init() {}
 
-    /// The changeable differences between two requests, without credentials.
+    /// Creates the change between two requests, without credentials and without properties that cannot be changed.
     package init(from old: DownloadRequest, to new: DownloadRequest) {
         for property in DownloadRequest.properties where property.changes != .never && property.differs(old, new) {
             property.copy(new, &request)

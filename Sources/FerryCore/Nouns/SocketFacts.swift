@@ -30,10 +30,10 @@ package struct SocketFacts: Sendable, Hashable {
 package struct ProcessorFacts: Sendable, Hashable {
     /// The fraction of the time in which the busiest thread ran or waited for a core.
     package var busiest: Double
-    /// The cores that all threads used, on average.
+    /// The average number of cores that all threads used.
     package var cores: Double
-    /// The cores that the threads waited for, because other processes used them or the quota of a control group was
-    /// used up.
+    /// The average number of cores that the threads waited for, because other processes used them or the quota of a control
+    /// group was used up.
     package var missing: Double
 
     /// Whether the process does not get the processor time that it needs.

@@ -31,8 +31,8 @@ public struct TransferSettings: Sendable, Hashable {
     public var cookies: CookieJar
     /// The headers that ``setHeader(_:to:for:)`` has set.
     package var headers = SharedHeaders()
-    /// Credentials by host, for redirects of a download's first URL. An entry is used only for https requests to the
-    /// host that it names. The entry `default` names no host. Default: none.
+    /// Credentials by host, for redirects of a download's first URL. An entry is used only for https requests to the host that
+    /// it names. The entry `default` is not used, because it names no host. Default: none.
     public var netrc: Netrc?
     /// The maximum number of connections per host, over all downloads, 1 or more. Default 16.
     public var connectionsPerHost: Int = 16
@@ -60,7 +60,7 @@ extension TransferSettings {
 ///
 /// Downloads share connections only if they have the same proxy, certificates and time limit.
 public struct ConnectionRules: Sendable, Hashable {
-    /// The maximum size of ``certificates``, and of the coded form of ``cookies``, in bytes of UTF-8.
+    /// The maximum size of ``certificates``, and of the encoded form of ``cookies``, in bytes of UTF-8.
     public static let mostTextBytes = 1 << 20
 
     /// The proxy, or a direct connection. Hosts that are excluded from the manager's proxies are still connected to
@@ -68,7 +68,7 @@ public struct ConnectionRules: Sendable, Hashable {
     public var proxy: ProxyChoice?
     /// Certificates in PEM form that replace the manager's trusted ones.
     public var certificates: String?
-    /// Disables certificate verification. Default false: the manager's setting.
+    /// Disables certificate verification. Default false: the manager's setting applies.
     public var insecure = false
     /// The IP versions to connect with.
     public var addressFamily: TransferSettings.AddressFamily?

@@ -6,7 +6,7 @@ package enum UserNamespace {
         let counts = (map ?? "").split(at: "\n").compactMap { line in
             line.split(at: " ").last.flatMap { UInt32($0.trimmedText) }.map(UInt64.init)
         }
-        // All IDs except the highest, which is not a valid one.
+        // A complete map covers all IDs except the highest, which is not valid.
         guard counts.reduce(0, &+) < UInt64(UInt32.max) else { return nil }
         return overflow.flatMap { UInt32($0.trimmedText) } ?? 65_534
     }

@@ -13,7 +13,7 @@ extension ConnectionPlanner {
             case comparing
             /// Waiting for other downloads, which use all permitted connections to the host.
             case waitingForPermit
-            /// Has sent a request at this time, and has not received a response head yet.
+            /// Waiting for the response head of a request that was sent at this time.
             case asking(TransferMachine.Fetch, since: Duration)
             case reading(TransferMachine.Fetch, since: Duration, Body)
         }
@@ -82,7 +82,7 @@ extension ConnectionPlanner {
         /// ``Limits/stallTimeout``.
         var markBytes: ByteCount = 0
         var markTime: Duration
-        /// The byte count at which the connection last had received another ``Limits/stallBytes``.
+        /// The byte count at the time when the connection had last received another ``Limits/stallBytes``.
         var broughtBytes: ByteCount = 0
         var lastByte: Duration
         /// The shortest round trip in seconds; 0 until it is known.

@@ -4,9 +4,9 @@
 /// passes ``Terms``, which determine whether other connections may join the first one. The owner also decides what a
 /// response or the end of a request means for the download.
 ///
-/// A new connection is assigned missing bytes that no connection fetches, otherwise the tail of the segment that would
-/// be finished last. The number of connections depends on the speed (``ConnectionCountPolicy``), patience depends on
-/// response times (``ResponseLatency``), and bytes that readers wait for come first (``TransferReaders``).
+/// A new connection is assigned missing bytes that no connection fetches, otherwise the tail of the segment that would be
+/// finished last. The number of connections depends on the speed (``ConnectionCountPolicy``), the patience with a silent server
+/// depends on response times (``ResponseLatency``), and bytes that readers wait for come first (``TransferReaders``).
 struct ConnectionPlanner: Sendable {
     /// The limits that the user sets.
     struct Limits: Sendable {
@@ -14,7 +14,7 @@ struct ConnectionPlanner: Sendable {
         /// A connection that receives fewer than ``stallBytes`` in this time, not counting back-pressure, is cancelled.
         var stallTimeout: Duration
         var stallBytes: ByteCount
-        /// A connection that receives fewer bytes in that time is replaced; 0 to accept any speed.
+        /// A connection that receives fewer bytes in ``stallTimeout`` is replaced; 0 to accept any speed.
         var leastBytes: ByteCount
     }
 
@@ -105,7 +105,8 @@ struct ConnectionPlanner: Sendable {
     /// Whether a response that is being read will be verified with its digest.
     var isChecking: Bool { all.values.contains { $0.body?.isChecked == true && !$0.isCut } }
 
-    /// Whether a connection is still reading the response that settled the identity; the download cannot end before it.
+    /// Whether a connection is still reading the response that settled the identity; the download cannot end before that
+    /// response.
     var isProbing: Bool { all.values.contains { $0.body?.isProbe == true && !$0.isCut } }
 
     /// The sources of several delivering connections; empty while one of them is ending.
@@ -194,7 +195,7 @@ struct ConnectionPlanner: Sendable {
         let pause: Duration? = change(id) { connection in
             guard case .paused(let since) = connection.demand else { return .zero }
             connection.demand = .asking
-            // The time under our own back-pressure does not count.
+            // The time during which the driver did not read does not count.
             let pause = now - since
             connection.markTime += pause
             connection.lastByte = now
@@ -271,7 +272,7 @@ struct ConnectionPlanner: Sendable {
         return fetch
     }
 
-    /// Starts reading the body of a range of the file, which ends at `end`.
+    /// Starts reading the body of a response with a range of the file that ends at `end`.
     mutating func readsRange(on id: ConnectionID, to end: ByteCount) {
         bytes.answered(id, to: end)
         reads(Connection.Body(kind: .range), on: id)
@@ -405,13 +406,13 @@ struct ConnectionPlanner: Sendable {
 
     mutating func limitToSingleConnection() { policy.limitToSingleConnection() }
 
-    /// Records that the server refused one of several connections, while `working` others work.
+    /// Records that the server refused one of several connections, while `working` others continue.
     mutating func objected(working: Int) { policy.objected(working: working) }
 
     // MARK: Ticks
 
-    /// Measures, and returns the cancellations that are due, with the numbers of connections that have stalled or are
-    /// too slow.
+    /// Measures the speeds. Returns the cancellations that are due, and the numbers of connections that have stalled or are too
+    /// slow.
     mutating func watch(
         at now: Duration, _ terms: Terms
     ) -> (commands: [Command], cut: (stalled: Int, slow: Int)) {
@@ -498,7 +499,8 @@ struct ConnectionPlanner: Sendable {
         for (id, seconds) in slowest.prefix(all.count / ReconnectionPolicy.share) where seconds > worth {
             tell(id, .superseded, &commands)
             bytes.release(id)
-            // These connections must be closed before new ones are opened, or the server sees more at a time.
+            // These connections must be closed before new ones are opened, because the server would otherwise see too many at a
+            // time.
             openings.delay(until: now + TransferMachine.tickInterval / 2)
         }
         return commands
@@ -547,8 +549,8 @@ struct ConnectionPlanner: Sendable {
         return (stalled, slow)
     }
 
-    /// Cancels all connections if a server that responded before responds to none of several. It may serve fewer
-    /// connections, and count those that it leaves without a response.
+    /// Cancels all connections if a server that has responded before responds to none of several connections. The server may
+    /// limit the number of connections, and count those to which it does not respond.
     private mutating func cutUnanswered(at now: Duration, _ terms: Terms) -> [Command] {
         guard terms.isRunning, terms.hasRepresentation, all.count > 1,
             all.values.allSatisfy({ connection in
@@ -672,7 +674,7 @@ struct ConnectionPlanner: Sendable {
     /// The tail that a connection may take from the segment that would be finished last; `nil` if taking it is not
     /// worthwhile.
     ///
-    /// Also decides for a connection that is not open yet (`thief` is `nil`). If the two results differed, connections
+    /// Also decides whether a connection should be opened (`thief` is `nil`). If these two decisions differed, connections
     /// without work would be opened endlessly.
     private func tail(for thief: ConnectionID?, at now: Duration) -> (ConnectionID, ByteCount)? {
         let pace = pace(with: thief)
@@ -706,7 +708,7 @@ struct ConnectionPlanner: Sendable {
         } else {
             even = max(even, Double(segment.remaining) - pace.share)
         }
-        // Bytes in flight would be sent in vain.
+        // Bytes that are already in flight would be sent in vain.
         let inFlight = victim.speed * pace.trip
         let kept = ByteCount(min(max(even, inFlight * 2), Double(segment.remaining)))
         let taken = segment.remaining - kept
@@ -714,7 +716,7 @@ struct ConnectionPlanner: Sendable {
         return segment.position + kept
     }
 
-    /// Whether the connection has received nothing during the patience of ``latency`` although it was reading.
+    /// Whether the connection has been reading for ``ResponseLatency/patience`` without receiving anything.
     private func isQuiet(_ connection: Connection, at now: Duration) -> Bool {
         connection.isAsking && now - connection.lastByte >= latency.patience
     }
@@ -743,16 +745,17 @@ struct ConnectionPlanner: Sendable {
         return count > 0
     }
 
-    /// Whether the connection has delivered over a link, and has been quiet for at least a thirtieth of the stall
-    /// timeout (2 s of 60 s).
+    /// Whether the connection has delivered over a link, and has been quiet for at least a thirtieth of the stall timeout (2 s
+    /// by default).
     private func isSilent(_ connection: Connection, at now: Duration) -> Bool {
         connection.hasDelivered && !latency.isBeside && isQuiet(connection, at: now)
             && now - connection.lastByte >= limits.stallTimeout / Self.silentShare
     }
 
-    /// Returns the connection that should be replaced by a new one. That is a new connection without a response while
-    /// all others are silent, because the intervals of TCP's connection attempts double too. If no more connections may
-    /// be open, it is one of several silent ones, or a quiet one if a later request has received a response.
+    /// Returns the connection that should be replaced by a new one. This is a new connection without a response while all
+    /// others are silent, because TCP also doubles the intervals between its connection attempts. If no more connections may be
+    /// opened, it is the connection that has been silent for the longest time, if all connections are silent or if another
+    /// connection receives the response to a later request.
     private func lostConnection(at now: Duration, _ terms: Terms) -> ConnectionID? {
         guard terms.isRunning, terms.joinsParts, all.values.allSatisfy({ !$0.isCut }) else { return nil }
         let quiet = all.filter { isSilent($0.value, at: now) }
@@ -852,7 +855,7 @@ struct ConnectionPlanner: Sendable {
             Self.smallestSteal.upperBound, ByteCount(min(connection.speed * delay, Double(TransferReaders.readAhead))))
     }
 
-    /// The number of urgent positions for which no connection is about to request its next order.
+    /// The number of urgent positions in excess of the connections that are about to request their next order.
     private func unservedReaders(at now: Duration, _ terms: Terms) -> Int {
         let urgent = readers.isEmpty ? 0 : urgentPositions(at: now, terms).count
         return urgent == 0 ? 0 : max(0, urgent - all.values.count { !$0.isCut && ($0.yields || $0.isIdle) })
@@ -885,7 +888,7 @@ struct ConnectionPlanner: Sendable {
         return nil
     }
 
-    /// Ends the segment that contains this byte just before it.
+    /// Shortens the segment that contains this byte, so that it ends just before the byte.
     private mutating func free(_ byte: ByteCount) {
         for (id, segment) in bytes.segments where segment.position <= byte && byte < segment.end {
             bytes.bound(id, to: byte)
@@ -969,7 +972,7 @@ extension ConnectionPlanner {
     package struct Arrivals: Sendable {
         /// The bytes of response bodies, including discarded ones.
         package private(set) var bytes: ByteCount = 0
-        /// The time at which any connection last had received another ``Limits/stallBytes``.
+        /// The last time at which any connection had received another ``Limits/stallBytes``.
         private(set) var lastBrought: Duration?
         /// The time at which the speeds were last measured.
         private(set) var measuredAt: Duration?

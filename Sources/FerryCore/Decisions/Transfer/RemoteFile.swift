@@ -15,9 +15,9 @@ extension TransferMachine {
         /// The identity of the content that was backed up. A response that is not a new version of that content does
         /// not replace it.
         private(set) var former: FileIdentity?
-        /// The validator or digest of another representation in a response, while other connections delivered this
-        /// representation. The next response with the same one proves the change; a response with this representation
-        /// disproves it.
+        /// The validator or digest of another representation, which a response declared while other connections delivered the
+        /// current one. A second response with the same value proves that the file has changed; a response with the current
+        /// representation disproves it.
         var claim: String?
         private var sawWholeEnd: Bool
 
@@ -81,8 +81,8 @@ extension TransferMachine {
 
         mutating func join(_ proof: Proof) { weakestJoin = min(weakestJoin ?? .strong, proof) }
 
-        /// Records that a response has ended where the file does. This proves the file if all bytes come from that
-        /// response.
+        /// Records that a response has ended at the end of the file. This proves that the file is complete if all bytes come
+        /// from that response.
         mutating func reachedEnd() { if weakestJoin == nil { sawWholeEnd = true } }
 
         /// Merges new validators into the identity; fields that the server omits keep their old values.

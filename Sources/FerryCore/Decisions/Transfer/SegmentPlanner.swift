@@ -88,8 +88,8 @@ package struct SegmentPlanner: Sendable {
     /// Assigns at most `size` bytes of the first missing range that overlaps `window`, starting inside the window.
     /// Returns `nil` if no bytes in it are unassigned. The assigned range may end after the window.
     ///
-    /// If one of the `streams` continues into the missing range, its last bytes are assigned, because the stream will
-    /// deliver the first ones without another request.
+    /// If one of the `streams` continues into the missing range, the last bytes of the range are assigned, because the stream
+    /// will deliver the first bytes without another request.
     package mutating func assign(
         _ id: ConnectionID, size: ByteCount, in window: Range<ByteCount> = 0..<ByteCount.max,
         besides streams: Set<ConnectionID> = []

@@ -29,13 +29,13 @@ package struct TransferMachine: Sendable {
         /// Whether the bytes are written to an output, from which they cannot be removed again.
         package var isStream = false
         package var rules = ResumeRules()
-        /// Whether there is a journal. Without one, a kill loses all bytes, so checkpoints are pointless.
+        /// Whether there is a journal. Without one, all bytes are lost if the process is killed, so checkpoints are pointless.
         package var claims = true
         package var sources = 1
         /// The sources' URLs for messages; empty if their numbers suffice.
         package var sourceNames: [String] = []
-        /// Whether the partial content came from a URL other than the first source. The source must then be proven. If
-        /// it proves to be another file, that is a conflict and never a restart.
+        /// Whether the partial content came from a URL other than the first source. The source must then be proven. If it leads
+        /// to another file, the transfer ends with a conflict and never restarts.
         package var isNewSource = false
         /// Whether the partial content was moved or is doubtful, so that samples are compared first.
         package var doubtsHeld = false
@@ -126,15 +126,15 @@ package struct TransferMachine: Sendable {
         case waiting(until: Duration)
         /// All bytes are written; the transfer ends when all connections have ended.
         case finishing
-        /// The transfer has ended with an error that was not passed to the driver yet.
+        /// The transfer has ended with an error that has not been passed to the driver yet.
         case failing(DownloadError)
-        /// The transfer has ended, and the driver knows it. A refuted digest opens the transfer again.
+        /// The transfer has ended, and the driver has been notified. A digest that does not match opens the transfer again.
         case ended
 
         /// Whether requests are sent.
         var isActive: Bool { self == .opening || self == .running }
 
-        /// Whether the transfer has ended, with or without the driver's knowledge.
+        /// Whether the transfer has ended, even if the driver has not been notified yet.
         var isOver: Bool {
             switch self {
             case .failing, .ended: true
@@ -164,7 +164,7 @@ package struct TransferMachine: Sendable {
     /// A wait that has not been passed to the driver.
     private var hold: Hold?
 
-    /// A wait for a host that accepts no request before a time.
+    /// A wait for a host that accepts no request before a certain time.
     package struct Hold: Sendable, Hashable {
         package var until: Duration
         package var reason: Reason
@@ -537,7 +537,7 @@ package struct TransferMachine: Sendable {
         return true
     }
 
-    /// Makes this representation the one to download, without partial content.
+    /// Selects this representation for the download, without partial content.
     private mutating func take(_ representation: Representation, from source: Int) {
         file.begin(representation)
         sources.primary = source
@@ -755,7 +755,7 @@ package struct TransferMachine: Sendable {
     /// Counts received bytes that are not stored, such as samples.
     package mutating func receivedElsewhere(_ count: ByteCount) { connections.receivedElsewhere(count) }
 
-    /// Whether reading is suspended because a kill would lose too many bytes.
+    /// Whether reading is suspended because too many bytes would be lost if the process were killed.
     package var mustWaitForCheckpoint: Bool {
         settings.claims && connections.bytes.total != nil
             && connections.bytes.unclaimedBytes >= Self.mostUnclaimed
@@ -939,7 +939,7 @@ package struct TransferMachine: Sendable {
             }
             if file.isExamined { return leaveExamined() }
             if !isChange, rules.hasDigest, !settings.doubtsHeld {
-                // The digest decides at the end.
+                // The complete file is verified with the digest.
                 sources[source].trust = .proven
                 return
             }
@@ -1011,7 +1011,7 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// What another run would do with the partial content; `nil` if there is none.
+    /// A suggestion that states what another run would do with the partial content; `nil` if there is none.
     private var anotherRun: ErrorPhrase? {
         switch ResumePolicy.opening(held: held(from: sources.primary), rules: rules) {
         case .whole: nil
@@ -1107,8 +1107,8 @@ package struct TransferMachine: Sendable {
         return .leave
     }
 
-    /// Records that the response of this connection will be verified with its digest (RFC 9530 Content-Digest). The
-    /// file is not finished before that.
+    /// Records that the response of this connection will be verified with its digest (RFC 9530 Content-Digest). The file is not
+    /// finished before the verification.
     package mutating func checks(_ id: ConnectionID) { connections.checks(id) }
 
     /// Discards the written bytes of a connection whose response did not match its digest.
@@ -1121,7 +1121,7 @@ package struct TransferMachine: Sendable {
         sources.spoiled.add(ranges)
     }
 
-    /// Whether only the file's own digest counts, because the server's Content-Digest was wrong too often.
+    /// Whether only the file's own digest is used, because the server's Content-Digest was wrong too often.
     package var distrustsMessageDigests: Bool { sources.spoiled.distrustsMessageDigests }
 
     /// Releases forgotten ranges for fetching, because the journal no longer claims any of them.
@@ -1164,8 +1164,8 @@ package struct TransferMachine: Sendable {
         checkpoints.isIdle && (connections.bytes.total != nil || file.identity.hasValidator)
     }
 
-    /// Whether the driver should tick at once instead of at the next interval, to open connections or to sync: a disk
-    /// that idles until then would delay the transfer at ``mostUnclaimed``.
+    /// Whether the driver should tick at once instead of at the next interval, to open connections or to sync: if the disk were
+    /// idle until then, reading would be suspended at ``mostUnclaimed``.
     package var wantsTick: Bool {
         connections.areUrgent
             || settings.claims && mayCheckpoint && connections.bytes.unclaimedBytes >= Self.checkpointBytes
@@ -1196,7 +1196,7 @@ package struct TransferMachine: Sendable {
         guard checkpoints.end() else { return }
         guard !succeeded else { return connections.claim(snapshot) }
         connections.forgetUnclaimed()
-        // The last bytes had completed the file before the sync failed, so there are bytes to fetch again.
+        // The file was complete before the sync failed, but now has bytes to fetch again.
         if phase == .finishing, !bytes.isComplete { enter(file.representation == nil ? .opening : .running) }
     }
 
@@ -1327,8 +1327,8 @@ package struct TransferMachine: Sendable {
         connections.sourcesInUse
     }
 
-    /// Ends the newest connection to one of these sources in the middle of its response, because other downloads wait
-    /// for the host. The counterpart between requests is ``noRoom(for:at:)``. The last connection stays.
+    /// Ends the newest connection to one of these sources in the middle of its response, because other downloads wait for the
+    /// host. For a connection between two requests, see ``noRoom(for:at:)``. The last connection stays.
     package mutating func makeRoom(at sources: Set<Int>, now: Duration) {
         connections.makeRoom(at: sources, now: now)
     }
@@ -1362,8 +1362,8 @@ package struct TransferMachine: Sendable {
     /// The observations since the last judgement.
     var presentFacts: TransferFacts { connections.presentFacts }
 
-    /// Whether the server does not support ranges, so that an interruption costs the time of all bytes, although they
-    /// are kept.
+    /// Whether the server does not support ranges, so that after an interruption all bytes must be received again, although
+    /// they are kept.
     package var lacksRanges: Bool { file.representation?.refusesRanges == true || bytes.repeatedBytes > 0 }
 
     /// Whether the download waits for other downloads, which use all permitted connections to its host.
@@ -1402,7 +1402,7 @@ struct CutOffs: Sendable {
 }
 
 extension DownloadError {
-    /// The error for a dead link: a 401 response requires credentials, or a header that Ferry cannot make; otherwise, a
+    /// The error for a dead link: a 401 response requires credentials, or a header that Ferry cannot create; otherwise, a
     /// download with partial content needs a fresh link.
     package static func deadLink(_ reason: Reason, status: Int, holdsBytes: Bool) -> DownloadError {
         if status == 401 {

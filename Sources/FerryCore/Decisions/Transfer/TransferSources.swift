@@ -14,7 +14,7 @@ extension TransferMachine {
         /// The number of consecutive requests without a usable response head; the source with the fewest failures is
         /// preferred.
         var failures = 0
-        /// Whether samples proved that the bytes of this source differ from the primary one's.
+        /// Whether samples proved that the bytes of this source differ from those of the primary source.
         var isRival = false
     }
 
@@ -26,8 +26,8 @@ extension TransferMachine {
         /// The bytes that sources other than the primary one have delivered.
         private(set) var lent: [Int: RangeSet<ByteCount>] = [:]
         var spoiled = SpoiledBytes()
-        /// The error for a complete file that does not match its digest, while sources that may have other bytes are
-        /// searched.
+        /// The error for a complete file that does not match its digest, while the transfer searches for a source with other
+        /// bytes.
         var refutation: DownloadError?
         /// The error with which the primary source was dropped.
         var deadEnd: DownloadError?
@@ -89,7 +89,7 @@ extension TransferMachine {
             }
         }
 
-        /// Records that the source has sent this representation, which is the file.
+        /// Records that the source has sent this representation, which defines the file.
         mutating func settle(on source: Int, _ identity: FileIdentity) {
             all[source].identity = identity
             all[source].trust = .proven
@@ -137,7 +137,7 @@ extension TransferMachine {
 
         /// The n-th set contains the bytes that were received at least n times.
         private var sets = Array(repeating: RangeSet<ByteCount>(), count: most)
-        /// Whether only the file's own digest counts, because the server's Content-Digest was wrong too often.
+        /// Whether only the file's own digest is used, because the server's Content-Digest was wrong too often.
         private(set) var distrustsMessageDigests = false
 
         /// Whether some bytes were received too often to be requested again.
@@ -155,7 +155,7 @@ extension TransferMachine {
         /// Counts from zero again, for another source or another file.
         mutating func reset() { sets = sets.map { _ in RangeSet() } }
 
-        /// Uses only the file's own digest from now on. Returns whether the digests of messages counted before.
+        /// Uses only the file's own digest from now on. Returns whether the digests of messages were used before.
         mutating func distrustMessageDigests() -> Bool {
             defer { distrustsMessageDigests = true }
             return !distrustsMessageDigests
