@@ -1,19 +1,19 @@
 import FerryEngine
 
-/// Runs a blocking `body` on a file thread, because it would block an event loop or a thread of Swift's pool.
+/// Runs `body`, which may block, on a file thread, so that it blocks neither an event loop nor a thread of Swift's pool.
 ///
-/// A cancelled task waits for `body` too.
+/// Cancelling the task does not interrupt `body`: the call returns once `body` has returned.
 package func onFileThread<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Value
 ) async throws(Failure) -> Value {
     try await EngineProvider.files.run { _ throws(Failure) in try body() }
 }
 
-/// Runs `body`, which may block indefinitely, on a thread of its own; on a queue if the system cannot create another thread.
+/// Runs `body`, which may block indefinitely, on its own thread, or on a queue if the system cannot create another thread.
 ///
 /// - Parameters:
 ///   - name: The name that `top` and `perf` show, at most 15 bytes.
-///   - stackSize: In bytes.
+///   - stackSize: The size of the thread's stack, in bytes.
 package func onOwnThread(_ name: String, stackSize: Int = 128 << 10, _ body: @escaping @Sendable () -> Void) {
     SystemThread.detach(name, stackSize: stackSize, body)
 }
@@ -24,14 +24,15 @@ package func onFileThreads<Value>(_ body: () async -> Value) async -> Value {
     await EngineProvider.files.stay { _ in await body() }
 }
 
-/// Runs `body`, which blocks until the process ends, on a thread of its own, because it would occupy a queue or a file thread
-/// for good. Returns 0, or the error number if the system cannot create another thread.
+/// Runs `body`, which blocks until the process ends, on its own thread, because it would occupy a queue or a file thread
+/// permanently. Returns 0, or the error number if the system cannot create another thread.
 package func onLastingThread(_ name: String, stackSize: Int, _ body: @escaping @Sendable () -> Void) -> Int32 {
     SystemThread.start(name, stackSize: stackSize, body)
 }
 
 extension Collection where Element: Sendable {
-    /// Runs `body` for each element in its own task, at most `most` at a time; returns the results in no order.
+    /// Runs `body` for each element in its own task, with at most `most` tasks at a time. Returns the results in no particular
+    /// order.
     package func concurrently<Result: Sendable>(
         atMost most: Int = 64, _ body: @escaping @Sendable (Element) async -> Result
     ) async -> [Result] {

@@ -2,9 +2,9 @@ package import FerryCore
 import FerryEngine
 import SystemPackage
 
-/// A directory that a request to this process names.
+/// Operations on a directory that is named in a request to this process.
 package enum ConfinedDirectory {
-    /// Throws `disk` for a directory that is not writable, or missing and cannot be created.
+    /// Throws `disk` if the directory is not writable, or is missing and cannot be created.
     package static func checkWritable(_ path: String) async throws(DownloadError) {
         try await EngineProvider.files.run { disk throws(DownloadError) in
             try PartFiles.checkWritable(.directory(path), fileSystem: disk.fileSystem)
@@ -14,7 +14,7 @@ package enum ConfinedDirectory {
     /// Creates a directory and its missing ancestors, and checks that it is writable. Throws `disk`, including for a symbolic
     /// link below `root`.
     ///
-    /// - Parameter root: May itself be a symbolic link; with `nil`, all links are followed.
+    /// - Parameter root: A directory that contains the path. It may itself be a symbolic link. With `nil`, all links are followed.
     package static func prepare(_ path: String, within root: String?) async throws(DownloadError) {
         try await EngineProvider.files.run { disk throws(DownloadError) in
             let (directory, files) = (FilePath(path), disk.fileSystem(within: root))

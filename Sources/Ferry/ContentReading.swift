@@ -4,10 +4,11 @@ import SystemPackage
 
 /// Reads a download's file: first from the runs that fetch it, then from the published file.
 ///
-/// The reader is bound to one file, which it has open. A run, or the published file, is read only if its file is the same;
-/// a different file ends the sequence, except before the first byte, if the description permits the new file.
+/// The reader is bound to one open file. It continues with another run, or with the published file, only if that is the same file.
+/// A different file ends the sequence with an error, unless no byte has been returned yet and the new file is the same
+/// representation.
 final class ContentReading: ContentReader {
-    /// The reader's place in a run.
+    /// The reader's registration with a run.
     private struct Place {
         let driver: DownloadDriver
         let reader: ReaderID
@@ -15,11 +16,11 @@ final class ContentReading: ContentReader {
         func leave() { driver.removeReader(reader) }
     }
 
-    /// The source that the state of the download permits.
+    /// What can be read in the current state of the download.
     private enum Source {
         case run(DownloadDriver)
         case published(DownloadContent.Description, ContentFile)
-        /// None; wait for a change of the state.
+        /// Nothing can be read yet; wait for a change of the state.
         case none
     }
 
@@ -101,7 +102,7 @@ final class ContentReading: ContentReader {
         }
     }
 
-    /// Returns the source that can be read now. Throws if the download will not continue by itself.
+    /// Returns the source that can be read now. Throws if the download does not continue automatically.
     private func source() async throws(DownloadError) -> Source {
         if let content = span.content, content.isComplete, let file = content.file { return .published(content, file) }
         try live.checkMayBeRead(in: scheduler)
@@ -126,7 +127,7 @@ final class ContentReading: ContentReader {
         defer { span.content = new }
         guard span.isBound, let old = span.content else { return }
         if let file = old.file, let other = new.file, file.status.isSameFile(as: other.status) { return }
-        // The headers of a response may have been sent for this representation, but none of its bytes.
+        // If only the headers of this representation have been sent, another file with the same representation may follow.
         let isSame = old.entityTag != nil && old.entityTag == new.entityTag && old.size == new.size
         if span.hasBegun || !isSame {
             throw DownloadError(.remoteChanged, ErrorPhrase(.changedWhileRead, live.status.name))

@@ -20,7 +20,7 @@ public final class Download: Sendable, Identifiable, Hashable {
     public static func == (left: Download, right: Download) -> Bool { left.live === right.live }
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 
-    /// The request with all changes applied; without the secrets of an earlier run.
+    /// The request with all changes applied. Secrets that were provided in an earlier process are not included.
     public var request: DownloadRequest { live.request }
 
     /// The current state, progress and name; cheap enough to read for each table cell.
@@ -38,11 +38,11 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// `catalogue` or `diskFull` if the list could not store the pause: then the download continues.
     public func pause() async throws(DownloadError) { try await perform(.pause()) }
 
-    /// Queues a paused or failed download behind the others of its priority; makes a waiting download try now. Has no effect on
-    /// a running download.
+    /// Queues a paused or failed download behind the others of its priority; makes a waiting download try again at once. Has no
+    /// effect on a running download.
     ///
-    /// Resuming and trying now are one call, because an app has one button for both: the download continues as soon as the
-    /// queue permits. It does not overtake other downloads; use ``moveInList(to:)`` for that.
+    /// Resuming a paused download and retrying a waiting one are the same call, because an app has one button for both: the
+    /// download continues as soon as the queue permits. It does not overtake other downloads; use ``moveInList(to:)`` for that.
     ///
     /// Throws `wrongState` if the download is completed or cancelled; ``restart()`` downloads such a file again.
     public func resume() async throws(DownloadError) { try await perform(.resume) }
@@ -82,8 +82,8 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// `trust.acceptsHTML` or `trust.resumesUnproven`; takes effect at once, even while the download is running. Other
     /// properties of the request keep their values.
     ///
-    /// A new URL must prove that it serves the same file. If it serves a different file, the received bytes are kept and the
-    /// download fails with `conflict`. Throws `wrongState` if the download is completed, cancelled or being verified,
+    /// The server of a new URL must prove that it serves the same file. If it serves a different file, the received bytes are kept
+    /// and the download fails with `conflict`. Throws `wrongState` if the download is completed, cancelled or being verified,
     /// `invalidRequest` for values that no request may have.
     public func change(_ change: @Sendable (inout DownloadRequest) -> Void) async throws(DownloadError) {
         try await backend.change(live, change)
@@ -102,8 +102,8 @@ public final class Download: Sendable, Identifiable, Hashable {
         try await backend.perform(action, on: .one(live))
     }
 
-    /// Moves the download within the list, among the downloads of its priority. Throws `notFound` if the other download of the
-    /// placement is not listed with the same priority.
+    /// Moves the download within the list, among the downloads of its priority. Throws `notFound` if the download that the
+    /// placement refers to is not listed with the same priority.
     public func moveInList(to place: ListPlacement) async throws(DownloadError) {
         try await backend.move(live, to: place)
     }

@@ -11,7 +11,7 @@ import Synchronization
 /// The implementation behind a manager: the ``Scheduler`` of this process, or the backend that a ``BackendProvider`` makes.
 ///
 /// There is one ``LiveDownload`` for each download that has a handle, whichever backend updates it. Requests have been checked
-/// and have absolute paths. A method with the name of a method of ``DownloadManager`` or ``Download`` is documented there.
+/// and have absolute paths. A method that has the same name as a method of ``DownloadManager`` or ``Download`` is documented there.
 package protocol DownloadBackend: AnyObject, Sendable {
     // MARK: Opening and closing
 
@@ -22,7 +22,7 @@ package protocol DownloadBackend: AnyObject, Sendable {
     ) async throws(Failure)
     func activate() async throws(DownloadError)
     func suspend() async
-    /// Refuses new downloads and returns once none is running or queued. Returns false if the list cannot be opened, the
+    /// Refuses new downloads, and returns once no download is running or queued. Returns false if the list cannot be opened, the
     /// backend is shut down, or the task was cancelled.
     func drain() async -> Bool
     func shutdown() async
@@ -44,19 +44,19 @@ package protocol DownloadBackend: AnyObject, Sendable {
 
     // MARK: Actions
 
-    /// Throws the first error after an attempt on each download.
+    /// Attempts the action on each download, then throws the first error, if any.
     func perform(_ action: ListAction, on selection: ListSelection) async throws(DownloadError)
     func cancelProducingResumeData(_ live: LiveDownload) async throws(DownloadError) -> ResumeData
     func change(
         _ live: LiveDownload, _ change: @Sendable (inout DownloadRequest) -> Void
     ) async throws(DownloadError)
     func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError)
-    /// Returns a reader of a range of the download's file; `nil` for the whole file. With a description, the reader reads only
-    /// that representation.
+    /// Returns a reader of a range of the download's file, or of the whole file if the range is `nil`. If a description is given,
+    /// the reader reads only that representation.
     func contentReader(
         of download: Download, _ range: Range<ByteCount>?, _ description: DownloadContent.Description?
     ) -> any ContentReader
-    /// Moves the download's files to an absolute directory path.
+    /// Moves the download's files to the directory at an absolute path.
     func relocate(_ live: LiveDownload, to directory: String) async throws(DownloadError)
 
     // MARK: The list
@@ -72,7 +72,7 @@ package protocol DownloadBackend: AnyObject, Sendable {
 
     // MARK: Events
 
-    /// All events, beginning with unacknowledged ends of earlier runs, and a marker after the last of these ends.
+    /// Subscribes to all events. The unacknowledged ends of downloads from earlier processes come first, followed by a marker.
     func listen() -> EventHub.Place
     func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent]
     /// Running downloads that have reported their start, so that progress may be reported.
@@ -98,7 +98,7 @@ package struct BackendProvider: Sendable {
     package let identifier: String
     let make: @Sendable (DownloadManager.Configuration, any EngineClock) -> any DownloadBackend
 
-    /// - Parameter make: Makes the backend, which opens nothing yet.
+    /// - Parameter make: Makes the backend, which must not open anything yet.
     package init(
         identifier: String,
         _ make: @escaping @Sendable (DownloadManager.Configuration, any EngineClock) -> any DownloadBackend
@@ -115,10 +115,11 @@ extension DownloadBackend {
     /// The download that has left the list but still has a handle.
     func gone(_ id: DownloadID) -> LiveDownload? { registry.removed(id) }
 
-    /// All events, beginning with unacknowledged ends of earlier runs.
+    /// All events, beginning with the unacknowledged ends of downloads from earlier processes.
     var events: AsyncStream<DownloadEvent> { stream(listen()) }
 
-    /// The events of a listener, each resolved when it is delivered; does not retain the backend.
+    /// The events of a listener. The path of a completed file is updated when its event is delivered. The stream does not retain
+    /// the backend.
     func stream(_ place: EventHub.Place) -> AsyncStream<DownloadEvent> {
         AsyncStream { [weak self] in
             guard let event = await place.mailbox.nextEvent() else { return nil }
@@ -126,7 +127,7 @@ extension DownloadBackend {
         }
     }
 
-    /// The event; if the completed file was moved while the event waited, with the current path.
+    /// The event, with the current path if the completed file was moved while the event waited.
     private func located(_ event: DownloadEvent) -> DownloadEvent {
         guard case .completed(let told) = event.kind, let live = known(event.id) else { return event }
         var event = event

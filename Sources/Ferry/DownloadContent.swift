@@ -2,16 +2,16 @@ public import FerryCore
 package import FerryEngine
 import SystemPackage
 
-/// The file of a download, readable while it is fetched.
+/// The file of a download, which can be read while it is being downloaded.
 ///
 /// A reader waits for missing bytes, which are fetched before all others. Bytes are handed out as soon as they are written,
-/// long before the digest of the whole file is compared; only a read of the whole file ends after that comparison. All bytes of
-/// one sequence belong to one representation.
+/// long before the digest of the whole file is compared; only a read of the whole file waits for that comparison before it ends.
+/// All bytes of one sequence belong to one representation.
 ///
-/// A reader does not move a queued download forward, but waits with it. With a `.background` manager the bytes come through the
-/// daemon; readers continue after a restart of the daemon.
+/// A reader does not move a queued download forward in the queue, but waits until the download runs. With a `.background` manager
+/// the bytes come through the daemon; readers continue after a restart of the daemon.
 public struct DownloadContent: Sendable {
-    /// A representation of the file, which a description keeps open.
+    /// A description of one representation of the file. It keeps that file open.
     public struct Description: Sendable {
         /// The length in bytes; `nil` if the server did not send it.
         public var size: Int64?
@@ -42,15 +42,15 @@ public struct DownloadContent: Sendable {
 
     let download: Download
 
-    /// Waits until the size and identity of the file are known. Returns at once for a completed download, otherwise with the
-    /// first response; for a small file when it is complete, or after two seconds.
+    /// Waits until the size and identity of the file are known. Returns at once for a completed download. Otherwise returns after
+    /// the first response; for a small file, returns when the file is complete, or after two seconds.
     ///
     /// Throws the error that ended the download, or `wrongState` if it is paused or writes to a stream.
     public func description() async throws(DownloadError) -> Description {
         try await download.backend.contentReader(of: download, nil, nil).describe()
     }
 
-    /// Returns the bytes of `range`, or with `nil` of the whole file, in order and in pieces of at most 256 KiB. A range may
+    /// Returns the bytes of `range`, or of the whole file if it is `nil`, in order and in pieces of at most 256 KiB. A range may
     /// extend beyond the end of the file. With a description, the bytes belong to that representation.
     ///
     /// The sequence throws the error that ends the download, `wrongState` when the download is paused, `notFound` when it is
@@ -96,6 +96,6 @@ package protocol ContentReader: AnyObject {
 }
 
 extension Download {
-    /// The file, readable while it is fetched.
+    /// The file, which can be read while it is being downloaded.
     public var content: DownloadContent { DownloadContent(download: self) }
 }

@@ -5,7 +5,7 @@ import SystemPackage
 /// API for files of completed downloads that were touched, copied or restored later.
 extension DownloadManager {
     /// Accepts the file at a completed download's path as the published file if its bytes have the digest that the download was
-    /// verified with. Returns whether the file is now the published one; `false` without a digest.
+    /// verified with. Returns whether the file is now the published file; `false` if no digest is known.
     package func adoptChangedFile(of download: Download) async throws(DownloadError) -> Bool {
         try await scheduler?.adoptChangedFile(of: download.live) ?? false
     }
@@ -53,7 +53,7 @@ extension Scheduler {
         return true
     }
 
-    /// The fingerprint of the file if it has this digest, `nil` otherwise. The known file is not read.
+    /// The fingerprint of the file if it has this digest, `nil` otherwise. A file whose fingerprint equals `known` is not read.
     private static func file(
         at path: String, _ expected: Checksum, length: ByteCount, _ known: PublishedFile?, _ fileSystem: any FileSystem
     ) -> PublishedFile? {

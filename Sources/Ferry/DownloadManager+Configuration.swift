@@ -57,15 +57,16 @@ extension DownloadManager {
         public var rateLimit: ByteCount?
         /// Free disk space to preserve, in bytes. Default `nil`: 1 % of the file system, at most 256 MB.
         public var minFreeBytes: ByteCount?
-        /// Whether a refused connection ends a download that has received no bytes, whatever its number of attempts.
+        /// Whether a refused connection ends a download that has received no bytes, regardless of its number of attempts.
         package var failsWhenRefused = false
         /// The interval in which a connection must receive at least 1 KB, or else it is closed; also the time limit for a
         /// response head. Default 60 s.
         public var stallTimeout: Duration = DownloadRequest.standardStallTimeout
         /// Maximum consecutive attempts without progress; `nil` for no limit. Default 10.
         public var maxAttempts: Int? = DownloadRequest.standardMaxAttempts
-        /// The delay after which failed downloads are retried, unless the failure is permanent. A change applies to downloads
-        /// that have failed before too, from their ends on: at once if the delay is over. Default `nil`: never.
+        /// The delay after which failed downloads are retried, unless the failure is permanent. A change also applies to downloads
+        /// that have already failed: the delay counts from the time of the failure, so such a download may be retried at once.
+        /// Default `nil`: never.
         public var retriesFailedAfter: Duration?
         /// Whether a download may use metered networks, unless its request sets a rule. Default true.
         public var allowsMeteredNetwork = true
@@ -82,7 +83,7 @@ extension DownloadManager {
         /// false, a download that needs them waits for credentials after a relaunch.
         public var storesCredentials = true
         /// The storage for those secrets, such as `KeychainSecrets` on Apple's systems. Read when the list is opened. Default
-        /// `nil`: files.
+        /// `nil`: Ferry's own files.
         public var secretStorage: (any SecretStorage)?
         /// Whether a download whose link has expired, or whose server requests credentials, waits for the user instead of
         /// failing. If true, a download whose disk is full waits for space and then resumes. Default: true if the list is kept.
@@ -95,13 +96,13 @@ extension DownloadManager {
         public var logger: Logger?
         /// Settings for services and clusters, which apps do not need.
         public var server = ServerOptions()
-        /// Makes the engine, in place of one that connects to servers. Default `nil`.
+        /// Makes the engine. Default `nil`: the engine that connects to servers.
         package var engine: EngineProvider?
-        /// Whether downloads wait in the list while their server is down or has asked for a delay. If not, they fail at once
-        /// with the time of the next attempt, and a server is given up after ``maxAttempts`` failures even if the list is kept;
-        /// this is for a caller that has other downloads to start meanwhile. Default true.
+        /// Whether downloads wait in the list while their server is down or has requested a delay. If false, they fail at once with
+        /// the time of the next attempt, and no further attempt is made on a server after ``maxAttempts`` failures, even if the
+        /// list is stored. False suits a caller that can start other downloads meanwhile. Default true.
         package var waitsForServers = true
-        /// Whether the downloads of an earlier process wait until each is resumed. Default false.
+        /// Whether each download of an earlier process waits until it is resumed. Default false.
         package var parksListed = false
         /// Other sessions whose downloads this manager hosts. Default: none.
         package var hosted = HostedSessions()
@@ -113,7 +114,7 @@ extension DownloadManager {
         /// Settings for downloads that run in another process.
         package init(_ provider: BackendProvider) { self.init(storage: .elsewhere(provider)) }
 
-        /// Settings for programs that download for many users, or a lot from few servers.
+        /// Settings for programs that download for many users, or that download a lot from a few servers.
         public struct ServerOptions: Sendable {
             /// The budget of each host that has none of its own, in addition to ``TransferSettings/connectionsPerHost``.
             /// Default: no further limit.

@@ -47,12 +47,13 @@ extension DownloadManager {
         return try await local.addAll(requests).map { (handle($0.live), $0.isNew) }
     }
 
-    /// As ``download(resumingWith:)``, for a session.
+    /// Like ``download(resumingWith:)``, but for a session.
     package func add(resumingWith data: ResumeData, for session: String) async throws(DownloadError) -> Download {
         handle(try await local.add(resumingWith: data, session: session))
     }
 
-    /// The resume data of a download of the session that is no longer in the list, read from the part file of `path`.
+    /// Returns the resume data of a download of the session that is no longer listed, read from the part file that belongs to
+    /// `path`.
     package func resumeData(
         of id: DownloadID, takenFrom path: String, session: String
     ) async throws(DownloadError) -> ResumeData {
@@ -99,15 +100,15 @@ extension DownloadManager {
     /// The changes of the list and the events of its downloads, in a single order.
     package var updates: ListUpdates { backend.log.updates() }
 
-    /// The ends that no app has acknowledged, with their numbers and sessions, in order.
+    /// The end events that no app has acknowledged, with their numbers and sessions, in order.
     package func unacknowledged() async -> [DownloadEvent] { await scheduler?.backlog() ?? [] }
 
-    /// As ``adopt(_:)``, for a session.
+    /// Like ``adopt(_:)``, but for a session.
     package func adopt(_ path: String, for session: String) async throws(DownloadError) -> Download {
         handle(try await local.adopt(Self.absolute(path), session: session))
     }
 
-    /// As ``storage()``, for one session; `directory` is searched for orphaned part files.
+    /// Like ``storage()``, but for one session. `directory` is searched for orphaned part files.
     package func storage(session: String, directory: String) async throws(DownloadError) -> StorageReport {
         try await local.storageReport(session: session, directory: directory)
     }
@@ -115,25 +116,26 @@ extension DownloadManager {
     /// The running downloads, with their sessions.
     package var running: [(status: DownloadStatus, session: String)] { scheduler?.running ?? [] }
 
-    /// The speed of a session's downloads in bytes per second, including downloads that begin and end between two measurements;
-    /// `nil` for all sessions. 0 while none is running.
+    /// The speed of a session's downloads in bytes per second, including downloads that begin and end between two measurements; of
+    /// all downloads if `session` is `nil`. The speed is 0 while no download is running.
     package func bytesPerSecond(of session: String?) -> Double { scheduler?.bytesPerSecond(of: session) ?? 0 }
 
     /// The ranges of a file that are written or in transfer, and the identity that the server reported for the file; `nil` if
     /// unknown.
     package func picture(of row: CatalogueRow) async -> TransferPicture? { await scheduler?.picture(of: row) }
 
-    /// The downloads that match each word that a user typed: the one with this identifier; if there is none, those with this
-    /// name; if there are none either, those whose identifier starts with the word. In list order; for one session, or with
-    /// `nil` for any.
+    /// For each word that a user typed, the matching downloads in list order: the download with this identifier; if there is none,
+    /// the downloads with this name; if there are none either, the downloads whose identifier begins with the word. Only downloads
+    /// of `session` match, or of any session if it is `nil`.
     package func identifiers(
         of words: [String], session: String?
     ) async throws(DownloadError) -> [[DownloadID]] {
         try await local.identifiers(of: words, session: session)
     }
 
-    /// Executes an action on these downloads, or with `nil` on all downloads whose state permits it; in one session, or with
-    /// `nil` in any. Downloads that neither run nor have a handle are changed in one transaction.
+    /// Executes an action on the downloads `ids`, or on all downloads whose state permits it if `ids` is `nil`. Only downloads of
+    /// `session` are affected, or of any session if it is `nil`. Downloads that neither run nor have a handle are changed in one
+    /// transaction.
     package func perform(
         _ action: ListAction, on ids: [DownloadID]?, session: String?
     ) async throws(DownloadError) -> ListActionResult {
@@ -145,15 +147,15 @@ extension DownloadManager {
         try await local.move(ids, to: place)
     }
 
-    /// As ``clear(_:deletingFiles:)``, for one session. Returns the removed downloads; those whose files were kept are in the
-    /// failures.
+    /// Like ``clear(_:deletingFiles:)``, but for one session. Returns the removed downloads; a removed download whose file was kept
+    /// is reported as a failure.
     package func clear(
         _ filter: ClearFilter, deletingFiles: Bool, session: String
     ) async throws(DownloadError) -> ListActionResult {
         try await local.clear(filter, deletingFiles: deletingFiles, session: session)
     }
 
-    /// The number of a session's downloads and their bytes, by state; `nil` for all sessions.
+    /// The number and the bytes of a session's downloads, by state; of all downloads if `session` is `nil`.
     package func totals(session: String?) async throws(DownloadError) -> StoreTotals {
         try await local.opened().totals(session: session)
     }
@@ -161,14 +163,14 @@ extension DownloadManager {
     /// The path to which a damaged catalogue was moved when the list was opened; `nil` if it was not damaged.
     package var damagedCatalogue: String? { scheduler?.storage.damaged }
 
-    /// Unacknowledged events that ended a download, in order, with numbers above `number`.
+    /// At most `limit` unacknowledged events of ended downloads, with numbers above `number`, in ascending order.
     package func pendingEvents(
         after number: Int64 = 0, limit: Int = 1000
     ) async throws(DownloadError) -> [NumberedEvent] {
         try await local.opened().pendingEvents(after: number, limit: limit)
     }
 
-    /// Acknowledges events, so that they are not delivered again. Returns once that is durable.
+    /// Acknowledges events, so that they are not delivered again. Returns once the acknowledgement is durable.
     package func acknowledge(_ numbers: [Int64]) async throws(DownloadError) {
         guard !numbers.isEmpty else { return }
         _ = try await local.opened().commit(numbers.map { .acknowledge($0) })

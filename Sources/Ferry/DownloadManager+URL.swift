@@ -10,7 +10,7 @@ public import FerryCore
 // not a file URL; a configuration, which cannot throw, requires file URLs.
 
 extension DownloadManager.Configuration {
-    /// As ``default(identifier:directory:stateDirectory:)``, with the URLs of the directories.
+    /// Like ``default(identifier:directory:stateDirectory:)``, but takes the URLs of the directories.
     public static func `default`(
         identifier: String, directory: URL, stateDirectory: URL? = nil
     ) -> DownloadManager.Configuration {
@@ -20,13 +20,13 @@ extension DownloadManager.Configuration {
 }
 
 extension DownloadManager {
-    /// Adds a download into a directory, by default the manager's; as ``download(from:into:)``.
+    /// Like ``download(from:into:)``, but takes the URL of the directory. By default, the file is saved in the manager's directory.
     public func download(from url: URL, into directory: URL? = nil) async throws(DownloadError) -> Download {
         guard let directory else { return try await download(from: DownloadURL(url)) }
         return try await download(DownloadRequest(from: url, into: directory))
     }
 
-    /// As ``adopt(_:)``, with the URL of the part file or journal.
+    /// Like ``adopt(_:)``, but takes the URL of the part file or journal.
     public func adopt(_ file: URL) async throws(DownloadError) -> Download { try await adopt(file.localPath) }
 
     /// The listed downloads whose first source is this URL, in the order of the list.
@@ -34,14 +34,14 @@ extension DownloadManager {
         try await downloads(url: DownloadURL(url))
     }
 
-    /// As ``partFiles(in:)``, with URLs.
+    /// Like ``partFiles(in:)``, but takes and returns URLs.
     public func partFiles(in directory: URL) async throws(DownloadError) -> [URL] {
         try await partFiles(in: directory.localPath).map { URL(filePath: $0, directoryHint: .notDirectory) }
     }
 }
 
 extension Download {
-    /// As ``moveFiles(to:)``, with the URL of the directory.
+    /// Like ``moveFiles(to:)``, but takes the URL of the directory.
     public func moveFiles(to directory: URL) async throws(DownloadError) {
         try await moveFiles(to: directory.localPath)
     }

@@ -39,11 +39,12 @@ package struct UpstreamBody: Sendable {
 
     /// The next bytes, never empty; `nil` at the declared end.
     package func next() async throws(DownloadError) -> ByteBuffer? {
-        // allow(body): it is passed on to a client while it arrives.
+        // allow(body): the body is passed on to a client while it arrives.
         do throws(TransferFailure) { return try await body.next() } catch { throw DownloadError(error) }
     }
 
-    /// All bytes. Throws `tooLarge` for more than `most`, `network` if they take longer than ``ShortBody/Limits`` permits.
+    /// Returns all bytes. Throws `tooLarge` if there are more than `most` bytes, and `network` if they take longer than
+    /// ``ShortBody/Limits`` permits.
     package func collect(upTo most: Int) async throws(DownloadError) -> ByteBuffer {
         let content: ShortBody.Content
         do throws(TransferFailure) {
@@ -55,8 +56,8 @@ package struct UpstreamBody: Sendable {
         return content.bytes
     }
 
-    /// Passes on the pieces until `take` returns false, or there are more bytes than `most`. Returns whether all bytes were
-    /// passed on. Throws as ``collect(upTo:)``.
+    /// Passes the bytes to `take` piece by piece, until `take` returns false or the bytes exceed `most`. Returns whether all bytes
+    /// were passed on. Throws `network` if the bytes take longer than ``ShortBody/Limits`` permits.
     func read(
         upTo most: Int, _ take: @escaping @Sendable (ByteBuffer) async -> Bool
     ) async throws(DownloadError) -> Bool {
@@ -67,7 +68,8 @@ package struct UpstreamBody: Sendable {
 }
 
 extension DownloadManager {
-    /// Sends a request as for a download: with the manager's proxies, certificates, time limits and rules for addresses.
+    /// Sends a request in the same way as for a download: with the manager's proxies, certificates, time limits and rules for
+    /// addresses.
     ///
     /// Returns when the response head has arrived, whatever its status. Throws `network`, `certificate` and similar errors.
     package func exchange(_ request: UpstreamRequest) async throws(DownloadError) -> UpstreamResponse {
@@ -82,8 +84,8 @@ extension DownloadManager {
         return try await response(to: outgoing, scheduler)
     }
 
-    /// Requests a list for the user, with the header fields, credentials and rules of a download request. Returns when the
-    /// response head has arrived, whatever its status.
+    /// Requests a list of files on behalf of the user, with the header fields, credentials and rules of a download request. Returns
+    /// when the response head has arrived, whatever its status.
     func fetch(_ url: DownloadURL, for request: DownloadRequest) async throws(DownloadError) -> UpstreamResponse {
         guard let scheduler else { throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere)) }
         let limit = scheduler.configuration.driverSettings.with(request).stallTimeout

@@ -96,8 +96,9 @@ public final class DownloadManager: Sendable {
     /// events, then shuts down.
     ///
     /// Opens the list if needed, because downloads of earlier launches are included. Paused downloads, and downloads that wait
-    /// for a link or credentials, are not changed. If awaited inside a delegate method, it acknowledges that method's event and
-    /// does not wait for later delegate calls. If the task is cancelled, the manager shuts down without waiting.
+    /// for a link or credentials, are not changed. If this method is awaited inside a delegate method, it acknowledges the event of
+    /// that delegate method, and does not wait for later delegate calls. If the task is cancelled, the manager shuts down without
+    /// waiting.
     public func finishAndShutDown() async {
         if await backend.drain() { await dispatcher.withLock { $0 }?.finish() }
         await shutdown()
@@ -145,8 +146,8 @@ public final class DownloadManager: Sendable {
     }
 
     /// Adds the download of a part file or journal to the list, under the identifier in the journal, and starts it. Both files
-    /// must belong to this user and not be writable by other users. Trust and network rules in the journal apply only where
-    /// they are stricter.
+    /// must belong to this user and not be writable by other users. Trust and network rules in the journal apply only where they
+    /// are stricter than the defaults.
     ///
     /// If the download is already listed, returns it.
     public func adopt(_ path: String) async throws(DownloadError) -> Download {
@@ -155,8 +156,8 @@ public final class DownloadManager: Sendable {
 
     // MARK: The list
 
-    /// All downloads in the order of the list: higher priority first, then position. Includes ended downloads until
-    /// they are removed.
+    /// All downloads in the order of the list: higher priorities first, then by position. Includes ended downloads until they are
+    /// removed.
     ///
     /// - Parameters:
     ///   - offset: Number of downloads to skip.
@@ -193,8 +194,8 @@ public final class DownloadManager: Sendable {
     /// Changes of the list from now on; ends with ``shutdown()``. Does not retain the manager.
     public var listChanges: ListChanges { backend.log.changes() }
 
-    /// Pauses all downloads that have not ended, except those that write to a stream. Tries to pause every download, then
-    /// throws the first error.
+    /// Pauses all downloads that have not ended, except those that write to a stream. Tries to pause every download, then throws
+    /// the first error, if any.
     public func pauseAll() async throws(DownloadError) { try await backend.perform(.pause(), on: .all) }
 
     /// Resumes all paused downloads, and retries failed downloads and those that wait for their next attempt, their server, free
@@ -212,8 +213,8 @@ public final class DownloadManager: Sendable {
 
     // MARK: Events
 
-    /// Events of all downloads, in order, beginning with unacknowledged ends of earlier runs. If a slow reader has more than
-    /// 10,000 pending events, only ends of downloads are kept.
+    /// Events of all downloads, in order, beginning with the unacknowledged ends of downloads from earlier launches. If a slow
+    /// reader has more than 10,000 pending events, only ends of downloads are kept.
     ///
     /// Ends with ``shutdown()``. Does not retain the manager.
     public var events: AsyncStream<DownloadEvent> { backend.events }
@@ -259,7 +260,7 @@ public final class DownloadManager: Sendable {
         try await allPartFiles(in: directory).own
     }
 
-    /// As ``partFiles(in:)``, with an explanation for each omitted file.
+    /// Like ``partFiles(in:)``, but also returns an explanation for each omitted file.
     package func allPartFiles(
         in directory: String
     ) async throws(DownloadError) -> (own: [String], refused: [DownloadError], halves: [ErrorPhrase]) {
@@ -276,7 +277,7 @@ public final class DownloadManager: Sendable {
         func add(_ found: PartFiles.Found) {
             for url in found.record.urls { if let url = try? DownloadURL(url) { origins.insert(url.origin) } }
         }
-        // allow(single-place): the planner of a command calls it, which is synchronous and runs on a file thread.
+        // allow(single-place): the caller, which plans a command, is synchronous and runs on a file thread.
         let disk = LocalFileSystem()
         if PartFiles.all(in: path, fileSystem: disk, add).isEmpty,
             let found = try? PartFiles.find(at: path, fileSystem: disk)
@@ -289,7 +290,7 @@ public final class DownloadManager: Sendable {
     /// Whether the file was downloaded from this URL and its length and modification time have not changed since, according to
     /// its extended attribute. Blocks; call it on a file thread.
     package static func hasDownloaded(_ path: String, from url: String) -> Bool {
-        // allow(single-place): the planner of a command calls it, which is synchronous and runs on a file thread.
+        // allow(single-place): the caller, which plans a command, is synchronous and runs on a file thread.
         guard let file = try? LocalFileSystem().openOurs(FilePath(path), .readOnly, for: .content) else { return false }
         defer { file.close() }
         guard let status = try? file.status() else { return false }

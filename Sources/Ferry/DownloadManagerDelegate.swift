@@ -27,8 +27,8 @@ public import FerryCore
     /// The download is waiting for a permitted network, the next attempt, disk space, a link or credentials.
     ///
     /// Not called while a download waits for a slot or its earliest start, because 100,000 downloads may do so;
-    /// ``Download/status`` shows these waits. Waiting for a network is reported for downloads that were running, and for the
-    /// next downloads in the queue, at most as many as may run at a time.
+    /// ``Download/status`` shows these waits. A wait for a network is reported only for downloads that were running, and for as
+    /// many of the next downloads in the queue as may run at a time.
     func downloadManager(_ manager: DownloadManager, download: Download, isWaitingFor reason: WaitReason) async
 
     /// The download was paused; its bytes are durable.
@@ -44,7 +44,7 @@ public import FerryCore
     /// The download was cancelled.
     func downloadManager(_ manager: DownloadManager, didCancel download: Download) async
 
-    /// All ends of earlier runs have been delivered; called once after each activation (compare
+    /// All unacknowledged ends of downloads from earlier launches have been delivered; called once after each activation (compare
     /// `urlSessionDidFinishEvents(forBackgroundURLSession:)`).
     func downloadManagerDidFinishEvents(_ manager: DownloadManager) async
 }

@@ -25,7 +25,7 @@ extension DownloadRequest {
         return request
     }
 
-    /// Upper bound of `maxConnections`; more than are ever opened to one host.
+    /// The upper bound of `maxConnections`. Fewer connections than this are ever opened to one host.
     private static let mostConnections = 1000
 }
 

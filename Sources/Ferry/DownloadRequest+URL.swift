@@ -6,7 +6,7 @@ public import FerryCore
     public import Foundation
 #endif
 
-// Apps use Foundation's `URL`, for files too.
+// Conversions for apps, which use Foundation's `URL` for files too.
 
 extension DownloadURL {
     /// Creates the URL from a Foundation `URL`; throws `invalidRequest` unless it is an http, https or s3 URL.

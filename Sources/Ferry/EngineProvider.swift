@@ -6,7 +6,7 @@ import SystemPackage
 
 /// Creates the engine's shared parts when the first download needs them.
 package final class EngineProvider: Sendable {
-    /// The whole file system, for work without a configuration.
+    /// The unconfined file system, for work that depends on no configuration.
     static let fileSystem = LocalFileSystem()
     static let files = FileIO(fileSystem)
     /// The clock of the engine and the queue.
@@ -24,7 +24,7 @@ package final class EngineProvider: Sendable {
         self.make = make
     }
 
-    /// The production parts.
+    /// Creates the parts that are used in production.
     convenience init() {
         let clock = SystemClock()
         self.init(clock: clock) { configuration in
@@ -79,7 +79,7 @@ package final class EngineProvider: Sendable {
         }
     }
 
-    /// Creates separate parts for a few requests; the caller shuts their transport down.
+    /// Creates separate parts for a few requests. The caller must shut down their transport.
     func another(for configuration: DownloadManager.Configuration) -> EngineEnvironment { make(configuration) }
 
     /// The shared parts, if a download has already needed them.

@@ -35,8 +35,8 @@ package struct ListedRow: Sendable {
 }
 
 extension DownloadManager {
-    /// The current rows of downloads, in this order, with the position in the log up to which they are current. Downloads that
-    /// are not listed are omitted. Stored rows are read only for downloads that are not in memory.
+    /// The current rows of the downloads `ids`, in this order, and the position of the log up to which the rows are current.
+    /// Downloads that are not listed are omitted. Stored rows are read only for downloads that are not in memory.
     package func listedRows(
         _ ids: [DownloadID]
     ) async throws(DownloadError) -> (rows: [ListedRow], position: UInt64) {
@@ -50,7 +50,7 @@ extension DownloadManager {
                 DownloadSnapshot(status: row.status, request: row.request(with: nil), finished: row.finished), row)
     }
 
-    /// The sessions of downloads, read as by ``listedRows(_:)``; downloads that are not listed are omitted.
+    /// The sessions of downloads, read in the same way as by ``listedRows(_:)``; downloads that are not listed are omitted.
     package func sessions(of ids: [DownloadID]) async throws(DownloadError) -> [DownloadID: String] {
         try await local.sessions(of: ids)
     }
@@ -67,7 +67,7 @@ extension Scheduler {
         _ ids: [DownloadID]
     ) async throws(DownloadError) -> (rows: [ListedRow], position: UInt64) {
         let store = try await opened()
-        // Read before objects and rows, so that they are at least as new.
+        // Read the position before the objects and the rows, so that these are at least as new.
         let position = log.position
         var found: [DownloadID: ListedRow] = [:]
         for id in ids { found[id] = shown(id) }

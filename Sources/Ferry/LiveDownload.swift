@@ -10,7 +10,7 @@ import Synchronization
 
 /// The in-memory state of a download that is running or has a handle; one object for each identifier.
 ///
-/// Durable state is in the store; this object holds the state of a handle and notifies its observers of changes. Lock order:
+/// Durable state is in the store; this object contains the state of a handle and notifies its observers of changes. Lock order:
 /// this object's lock may be acquired while the queue's lock is held, never vice versa.
 package final class LiveDownload: Sendable {
     private struct State {
@@ -47,7 +47,7 @@ package final class LiveDownload: Sendable {
     private let observers = Broadcast<DownloadStatus>()
     private let registry: LiveRegistry
 
-    /// Does not register the object; its deinit removes its entry from `registry`.
+    /// Creates the object without registering it. Its deinit removes its entry from `registry`.
     package init(
         request: DownloadRequest, status: DownloadStatus, session: String = "", finished: FinishedDownload? = nil,
         addedAt: Date? = nil, endedAt: Date? = nil, registry: LiveRegistry, position: UInt64 = 0
@@ -109,7 +109,7 @@ package final class LiveDownload: Sendable {
         state.withLock { change(&$0.request) }
     }
 
-    /// Sets the name and path after a move; `nil` if no file exists yet.
+    /// Sets the name and path after a move. `path` is `nil` if no file exists yet.
     func moved(to name: String, path: String?) {
         state.withLock { state in
             state.status.name = name
@@ -117,14 +117,14 @@ package final class LiveDownload: Sendable {
         }
     }
 
-    /// Applies the end of the download. `retryAt`: when it is retried by itself.
+    /// Applies the end of the download. `retryAt` is the time of its automatic retry.
     func end(_ ending: Ending, retryAt: Date? = nil) {
         var finished: FinishedDownload?
         if case .completed(let file, _) = ending.outcome { finished = file }
         set(state: ending.state, finished: finished, isEnd: true, endedAt: ending.date, retryAt: retryAt)
     }
 
-    /// Sets when a failed download is retried by itself; no effect in any other state.
+    /// Sets the time of the automatic retry of a failed download; has no effect in any other state.
     func set(retryAt: Date?) {
         let isChanged = state.withLock { state in
             guard state.status.state.isFailed, state.status.retryAt != retryAt else { return false }
@@ -134,8 +134,8 @@ package final class LiveDownload: Sendable {
         if isChanged { publish() }
     }
 
-    /// `isEnd`: whether the driver has ended, so that its progress is final. `endedAt`: the date of a final state; `nil` keeps
-    /// the current date.
+    /// Sets the state. `isEnd` states whether the driver has ended, so that its progress is final. `endedAt` is the date of a final
+    /// state; `nil` keeps the current date.
     func set(
         state new: DownloadState, after error: DownloadError? = nil, finished: FinishedDownload? = nil,
         isEnd: Bool = false, endedAt: Date? = nil, retryAt: Date? = nil
@@ -188,7 +188,7 @@ package final class LiveDownload: Sendable {
         changes.notify()
     }
 
-    /// Sets the bytes that are left after a run whose driver has ended.
+    /// Sets the number of bytes that remain on disk after a run whose driver has ended.
     func holds(_ completedBytes: ByteCount) {
         let progress = driver?.progress()
         state.withLock { state in
@@ -214,7 +214,7 @@ package final class LiveDownload: Sendable {
         return true
     }
 
-    /// Resets progress, path and result before a download that starts over.
+    /// Resets progress, path and result before the download starts over.
     func forgetProgress() {
         state.withLock { state in
             state.status.progress = DownloadProgress()
@@ -288,7 +288,7 @@ extension LiveDownload {
     }
 
     /// Applies a snapshot from the daemon, which is current up to this position of the daemon's log. Returns false if the shown
-    /// state is already as new.
+    /// state is at least as new.
     package func show(_ new: DownloadSnapshot, asOf position: UInt64) -> Bool {
         show(new) { state in
             guard position > state.position else { return false }
@@ -328,12 +328,13 @@ extension LiveDownload {
     /// Whether the shown state is newer than this position of the daemon's log.
     package func isNewer(than position: UInt64) -> Bool { state.withLock { $0.position > position } }
 
-    /// Accepts the next snapshot from the daemon as newer whatever its position, because the daemon's log has restarted.
+    /// Accepts the next snapshot from the daemon as newer regardless of its position, because the daemon's log has restarted.
     package func forgetPosition() { state.withLock { $0.position = 0 } }
 }
 
 extension LiveDownload {
-    /// Creates the object of a download that has left the list from the event that ended it; `nil` if the event is not an end.
+    /// Creates an object for a download that has left the list, from the event that ended the download; `nil` if the event is not
+    /// an end.
     ///
     /// The object is closed and in no registry; operations on it have no effect.
     convenience init?(ended event: DownloadEvent) {

@@ -8,8 +8,8 @@ import Synchronization
 package final class LiveRegistry: Sendable {
     private struct Entry {
         weak var live: LiveDownload?
-        /// The address of the object, valid while it is being released. A number, because Swift 6.3 mistakes an optional of a
-        /// weak reference beside an `ObjectIdentifier` for `nil`.
+        /// The address of the object, valid while it is being released. Stored as a number, because Swift 6.3 mistakes an optional
+        /// entry that contains a weak reference and an `ObjectIdentifier` for `nil`.
         let object: Int
 
         init(_ live: LiveDownload) {
@@ -32,7 +32,7 @@ package final class LiveRegistry: Sendable {
     /// The last download with this identifier that left the list, while it is referenced.
     func removed(_ id: DownloadID) -> LiveDownload? { entries.withLock { $0.removed[id]?.live } }
 
-    /// All listed downloads that are referenced, in no order.
+    /// All listed downloads that are referenced, in no particular order.
     package var all: [LiveDownload] { entries.withLock { $0.listed.values.compactMap(\.live) } }
 
     /// The number of entries.
@@ -43,7 +43,7 @@ package final class LiveRegistry: Sendable {
         entries.withLock { $0.listed[live.id] = entry }
     }
 
-    /// Removes a download from the listed ones; the object stays reachable by ``removed(_:)`` while it is referenced.
+    /// Removes a download from the listed downloads; the object stays reachable by ``removed(_:)`` while it is referenced.
     @discardableResult
     package func remove(_ id: DownloadID) -> LiveDownload? {
         entries.withLock { entries in

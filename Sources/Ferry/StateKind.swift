@@ -4,19 +4,19 @@ public import FerryCore
 ///
 /// The raw values are the names in the daemon's API and in the label `state` of the metrics.
 public enum StateKind: String, Sendable, Hashable, Codable, CaseIterable {
-    /// As ``WaitReason/slot``, or ``WaitReason/server(since:until:)``.
+    /// Corresponds to ``WaitReason/slot`` and ``WaitReason/server(since:until:)``.
     case waitingForSlot = "waiting.slot"
-    /// As ``WaitReason/network``.
+    /// Corresponds to ``WaitReason/network``.
     case waitingForNetwork = "waiting.network"
-    /// As ``WaitReason/retry(at:)``.
+    /// Corresponds to ``WaitReason/retry(at:)``.
     case waitingToRetry = "waiting.retry"
-    /// As ``WaitReason/diskSpace``.
+    /// Corresponds to ``WaitReason/diskSpace``.
     case waitingForDiskSpace = "waiting.diskSpace"
-    /// As ``WaitReason/freshLink``.
+    /// Corresponds to ``WaitReason/freshLink``.
     case waitingForFreshLink = "waiting.freshLink"
-    /// As ``WaitReason/credentials``.
+    /// Corresponds to ``WaitReason/credentials``.
     case waitingForCredentials = "waiting.credentials"
-    /// As ``WaitReason/notBefore(_:)``.
+    /// Corresponds to ``WaitReason/notBefore(_:)``.
     case waitingToStart = "waiting.notBefore"
     case downloading
     case verifying
@@ -46,7 +46,7 @@ public enum StateKind: String, Sendable, Hashable, Codable, CaseIterable {
             }
     }
 
-    /// As ``DownloadState/isFinal``.
+    /// Whether the state is final; see ``DownloadState/isFinal``.
     package var isFinal: Bool { Self.final.contains(self) }
 
     /// Whether the end is permanent: the download cannot be resumed, and its secrets are no longer needed.

@@ -1,4 +1,4 @@
-/// The protocol between the daemon and its clients: shapes, routes and events; and the client.
+/// The protocol between the daemon and its clients (JSON objects, routes and events), and the client.
 ///
 /// ```
 /// client ── HTTP over the Unix socket, or TCP on loopback with a token ──► daemon
@@ -33,7 +33,7 @@ package enum FerryAPI {
     package static let defaultSession = "default"
     /// The value of `session=` for all sessions.
     package static let everySession = "all"
-    /// The session of the gateway's files; their file names are keys, and their labels are the names.
+    /// The session of the gateway's files. The name of such a file is a key; its label is the name to show.
     package static let gatewaySession = "gateway"
     /// The maximum number of entries in a snapshot, and in one read by the daemon.
     package static let mostEntries = 1000

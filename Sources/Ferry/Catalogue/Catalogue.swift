@@ -15,7 +15,7 @@ package final class Catalogue: DownloadStore {
     let report: @Sendable (DownloadError) -> Void
     private let writing = Mutex(CatalogueBacklog())
     private let pages = Mutex(ReadPages())
-    // The last property, so that the lock is released after the database.
+    // Must be the last property, so that the lock is released after the database.
     private let lock: StateLock
 
     init(
@@ -76,7 +76,7 @@ package final class Catalogue: DownloadStore {
     ) async throws(DownloadError) -> [[DownloadID]] {
         try await read { db in
             let own = "(?2 IS NULL OR session = ?2) \(Self.order)"
-            /// The identifiers of the rows that have one of these texts in a column, grouped by text.
+            /// The identifiers of the rows whose value in `column` is one of `texts`, grouped by that value.
             func rows(_ column: String, _ texts: [String]) throws -> [String: [DownloadID]] {
                 let sql =
                     "SELECT \(column), id FROM download WHERE \(column) IN (SELECT value FROM json_each(?1)) AND \(own)"
@@ -114,7 +114,7 @@ package final class Catalogue: DownloadStore {
         }
     }
 
-    /// The nearest download on one side of a position, of the same priority.
+    /// The nearest download of the same priority on one side of a position.
     private static func neighbour(
         of place: QueuePlace, _ side: String, _ position: Int64, _ db: Database
     ) throws -> QueuePlace? {
@@ -224,7 +224,7 @@ package final class Catalogue: DownloadStore {
         try readable(db, sql, arguments) { row in try CatalogueColumns.row(row) }
     }
 
-    /// The rows that can be decoded; an unreadable row is reported and must not hide the others.
+    /// Returns the rows that can be decoded. An unreadable row is reported and skipped.
     private func readable<Value>(
         _ db: Database, _ sql: String, _ arguments: Database.Arguments, _ read: (borrowing Row) throws -> Value
     ) throws -> [Value] {
@@ -283,7 +283,7 @@ package final class Catalogue: DownloadStore {
 }
 
 extension IndexEntry {
-    /// The entries that match, in no order.
+    /// The entries that match `filter`, in no particular order.
     fileprivate static func fetchAll(_ filter: RowFilter, _ db: Database) throws -> [IndexEntry] {
         let sql = """
             SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt, part IS NOT NULL OR announced IS NOT NULL, session
@@ -325,14 +325,13 @@ struct CatalogueBacklog {
     /// Set once the connection is closed.
     var isReleased = false
 
-    /// Number of refused batches beyond which progress, and then history, is dropped; the journals contain the
-    /// progress.
+    /// The number of refused batches beyond which progress, and then history, is dropped. The journals contain the progress too.
     static let maxRefused = 4096
-    /// Maximum number of refused batches; beyond it, the oldest are dropped.
+    /// The maximum number of refused batches; beyond it, the oldest batches are dropped.
     static let mostRefused = 16 * maxRefused
 
-    /// Limits submitted batches after a failed write: drops progress first, then history, then the oldest. Returns the kept
-    /// batches, and the number of dropped batches that held more than progress.
+    /// Limits submitted batches after a failed write: drops progress first, then history, then the oldest batches. Returns the kept
+    /// batches, and the number of dropped batches that contained more than progress.
     static func keeping(_ refused: [Batch]) -> (kept: [Batch], forgotten: Int) {
         guard refused.count > maxRefused else { return (refused, 0) }
         var kept = refused.filter { !$0.changes.allSatisfy(\.isProgress) }
@@ -391,7 +390,7 @@ extension Catalogue {
             return backlog.batches
         }
         guard !batches.isEmpty else { return }
-        // Write one by one after a failure: a batch without disk space must not fail the others.
+        // After a failure, write the batches one by one, so that a batch that does not fit on the disk does not fail the others.
         if write(batches, db) { return }
         for (index, batch) in batches.enumerated() where !write([batch], db, isLast: true) && batch.waiting == nil {
             // Keep the order: batches that were submitted later wait with this one, and later commits fail.
@@ -456,10 +455,10 @@ extension Catalogue {
 }
 
 extension StoreChange {
-    /// Whether the change holds only progress or history.
+    /// Whether the change contains only progress or history.
     fileprivate var isHistory: Bool { if case .record = self { true } else { isProgress } }
 
-    /// Whether the change holds only progress.
+    /// Whether the change contains only progress.
     fileprivate var isProgress: Bool {
         guard case .update(_, let fields) = self else { return false }
         return fields.allSatisfy { if case .progress = $0 { true } else { false } }

@@ -12,7 +12,7 @@ enum CatalogueColumns {
     /// A column and its new value.
     typealias Assignment = (column: String, value: (any ColumnValue)?)
 
-    /// The columns that ``row(_:)`` reads, in its order.
+    /// The columns that ``row(_:)`` reads, in the order in which it reads them.
     static let selection = """
         id, session, priority, position, state, details, name, path, part, completed, total, request, label, userInfo, \
         createdAt, endedAt, finished, published, announced, attempts, retryAt
@@ -20,8 +20,8 @@ enum CatalogueColumns {
 
     // MARK: Writing
 
-    /// All columns of a new row, in the same order for all rows. Each occurs once, because an insertion uses the first of two
-    /// assignments.
+    /// All columns of a new row, in the same order for all rows. Each column occurs once, because an INSERT would use only the
+    /// first of two assignments.
     static func assignments(_ row: CatalogueRow) throws -> [Assignment] {
         guard row.id.canBeStored else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.unusableIdentifier))
@@ -119,12 +119,12 @@ enum CatalogueColumns {
         return all
     }
 
-    /// The further sources, one per line; `nil` if there is only one source.
+    /// The mirrors, that is, all sources after the first, one per line; `nil` if there is only one source.
     static func mirrors(_ request: DownloadRequest) -> String? {
         request.sources.count < 2 ? nil : request.sources.dropFirst().map(\.text).joined(separator: "\n")
     }
 
-    /// The text form of a destination; two destinations are equal exactly if their texts are.
+    /// The text form of a destination; two destinations are equal if and only if their texts are equal.
     static func place(_ request: DownloadRequest) -> String {
         // A URL contains no spaces.
         let upload = request.uploadTo.map { "upload \($0.text) " } ?? ""
@@ -135,7 +135,7 @@ enum CatalogueColumns {
         switch destination {
         case .file(let path): "file \(path)"
         case .directory(let path, .suggested): "directory \(path)"
-        // Prefixed with its length, because the name may contain any character.
+        // The name is prefixed with its length, because it may contain any character.
         case .directory(let path, .exact(let name)): "name \(name.utf8.count) \(name) \(path)"
         case .part(let path): "part \(path)"
         case .stream(let descriptor): "stream \(descriptor)"
@@ -152,7 +152,7 @@ enum CatalogueColumns {
             id: DownloadID(rawValue: try row[0]), session: try row[1],
             key: QueueKey(priority: try row[2], position: try row[3]), state: state.state, name: try row[6],
             path: try row[7], part: try row[8],
-            // Limited, because an earlier version stored any size that a server sent.
+            // The size is limited, because an earlier version stored any size that a server sent.
             completedBytes: min(try row[9], .bound - 1),
             totalBytes: (try row[10] as ByteCount?).flatMap { $0.isSize ? $0 : nil },
             request: request.request, hasSecrets: request.hasSecrets,
@@ -183,7 +183,7 @@ private struct RowState: Codable {
         self.error = error
     }
 
-    /// A pause reason of a newer version is ignored.
+    /// Ignores a pause reason that a newer version has introduced.
     init(from decoder: any Decoder) throws {
         state = try DownloadState(from: decoder)
         let container = try decoder.container(keyedBy: CodingKeys.self)

@@ -1,6 +1,6 @@
 /// Applies changes to an open database, inside the caller's transaction.
 enum CatalogueEditor {
-    /// Returns the numbered events of ended downloads.
+    /// Applies the changes in order. Returns the numbered events of the downloads that ended.
     static func apply(_ changes: [StoreChange], _ db: Database) throws -> [NumberedEvent] {
         var events: [NumberedEvent] = []
         for change in changes {
@@ -65,7 +65,7 @@ enum CatalogueEditor {
         return NumberedEvent(number: db.lastInsertedRowID, session: session, event: event)
     }
 
-    /// Updates the path of a moved file in its unacknowledged events; called before the row is updated.
+    /// Updates the path of a moved file in the unacknowledged events of its download. Must be called before the row is updated.
     private static func follow(_ file: FinishedDownload, of id: DownloadID, _ db: Database) throws {
         try db.run(
             """

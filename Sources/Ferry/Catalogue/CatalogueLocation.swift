@@ -2,8 +2,8 @@ import FerryCore
 import FerryEngine
 import SystemPackage
 
-/// The directories of a catalogue. The database stores those of its last opening, so that its paths can be rewritten when the
-/// downloads directory has moved, as an app's container does when the app is updated.
+/// The directories of a catalogue. The database stores the directories that were used when it was last opened, so that stored paths
+/// can be rewritten if the downloads directory has moved, as an app's container does when the app is updated.
 struct CatalogueLocation: Sendable {
     /// The directory of the catalogue, absolute.
     let state: String
@@ -17,8 +17,8 @@ struct CatalogueLocation: Sendable {
         self.downloads = String(trimmed)
     }
 
-    /// Stores the location. If the downloads directory was moved, rewrites the paths inside the previous one. If it was merely
-    /// replaced by another directory, stored paths stay as they are.
+    /// Stores the location. If the downloads directory was moved, rewrites the stored paths in the previous directory. If another
+    /// directory was merely chosen instead, the stored paths stay unchanged.
     func store(_ db: Database, _ fileSystem: any FileSystem) throws {
         let previous = try db.first("SELECT state, downloads FROM location") { row in
             CatalogueLocation(state: try row[0], downloads: try row[1])
@@ -26,7 +26,7 @@ struct CatalogueLocation: Sendable {
         if let previous {
             if previous.hasSamePaths(as: self) { return }
             if try hasMoved(from: previous, db, fileSystem) {
-                // A path is the directory itself, or inside it.
+                // A path to rewrite is the directory itself or lies inside it.
                 try CatalogueSchema.replacePaths(db, [previous.downloads, downloads]) { path in
                     """
                     CASE WHEN \(path) = ?1 OR substr(\(path), 1, length(?1) + 1) = ?1 || '/'
@@ -39,7 +39,7 @@ struct CatalogueLocation: Sendable {
         try db.run("INSERT INTO location (state, downloads) VALUES (?, ?)", [state, downloads])
     }
 
-    /// Returns whether the database of a closed catalogue stores a location, and so has absolute paths.
+    /// Returns whether the database of a closed catalogue stores a location, and therefore contains absolute paths.
     static func isStored(_ db: Database) throws -> Bool {
         try db.first("SELECT 1 FROM sqlite_master WHERE name = 'location'") { _ in true } ?? false
     }
@@ -56,8 +56,8 @@ struct CatalogueLocation: Sendable {
         }
     }
 
-    /// Whether the previous downloads directory has become this one: it is gone, and either the catalogue was moved too or the
-    /// new directory contains a file of the list.
+    /// Whether the previous downloads directory was moved to the new path: the previous directory is gone, and either the catalogue
+    /// was moved too or the new directory contains a file of the download list.
     private func hasMoved(
         from previous: CatalogueLocation, _ db: Database, _ fileSystem: any FileSystem
     ) throws -> Bool {

@@ -3,7 +3,8 @@ import FerryCore
 package import FerryEngine
 import SystemPackage
 
-/// Opens a catalogue: directory, lock, header, database, check, migrations. Blocks.
+/// Opens a catalogue: prepares its directory, takes its lock, checks the file's header, opens and checks the database, and applies
+/// the migrations. Blocks.
 struct CatalogueOpener: Sendable {
     let location: CatalogueLocation
     let fileSystem: any FileSystem
@@ -41,8 +42,8 @@ struct CatalogueOpener: Sendable {
 
     // MARK: The file
 
-    /// Creates a missing file with mode 0600; SQLite gives its companion files the same mode. Removes the permissions of others
-    /// from an existing file.
+    /// Creates a missing file with mode 0600; SQLite gives its companion files the same mode. Removes the permissions of the group
+    /// and of other users from an existing file.
     private func prepareFile() throws {
         guard let status = try fileSystem.statusIfPresent(path) else {
             return try fileSystem.create(path, mode: 0o600).close()
@@ -83,7 +84,7 @@ struct CatalogueOpener: Sendable {
 
     /// Renames the database and its companion files to unused names.
     private func moveAside() throws -> FilePath {
-        // The companion files first, because the next opening would delete a journal without its database.
+        // Move the companion files first, because the next opening would delete a journal whose database is missing.
         let suffixes = ["-wal", "-shm", ""]
         var number = 1
         // No other process can use a name meanwhile, because this process holds the lock.
@@ -174,7 +175,7 @@ extension Catalogue {
 
     /// The file name of the database in its state directory.
     package static let fileName = "catalogue.sqlite"
-    /// The name of a damaged database that was moved aside, up to its number.
+    /// The name of a damaged database that was moved aside, without the number at its end.
     static func damagedPrefix(of name: String) -> String { "\(name).damaged-" }
 
     /// The paths of the damaged databases in a state directory, ordered by number. Blocks.
@@ -189,11 +190,11 @@ extension Catalogue {
 
     /// Opens or creates the catalogue in a state directory, and locks the directory.
     ///
-    /// `directory`, absolute, is the state directory; created with mode 0700 if missing. `downloads`, absolute, is the default
-    /// directory for downloads; if it was moved since the last opening, the stored paths are updated. `report` receives errors
-    /// of submitted batches and of entries that cannot be applied or read. Throws `catalogue`, and changes no file, if the
-    /// catalogue is already open in this or another process or was created by a newer version of Ferry, or if the file is not a
-    /// catalogue. A damaged catalogue is renamed, with its companion files.
+    /// `directory` is the absolute path of the state directory, which is created with mode 0700 if it is missing. `downloads` is
+    /// the absolute path of the default directory for downloads; if that directory was moved since the last opening, the stored
+    /// paths are updated. `report` receives errors of submitted batches and of entries that cannot be applied or read. Throws
+    /// `catalogue` and changes no file if the catalogue is already open in this or another process, if it was created by a newer
+    /// version of Ferry, or if the file is not a catalogue. A damaged catalogue is renamed, with its companion files.
     package static func open(
         // allow(single-place): the list has a queue of its own.
         directory: String, downloads: String, fileSystem: any FileSystem = LocalFileSystem(),

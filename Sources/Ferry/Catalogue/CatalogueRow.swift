@@ -16,7 +16,7 @@ package struct CatalogueRow: Sendable, Hashable {
     package var state: DownloadState
     /// Why the download is paused, if the user did not pause it.
     package var pauseReason: PauseReason?
-    /// The error after which the download waits for its user or for disk space.
+    /// The error after which the download waits for the user or for disk space.
     package var waitError: DownloadError?
     package var name: String
     /// The path of the finished file, absolute; `nil` until the name is reserved.
@@ -33,11 +33,11 @@ package struct CatalogueRow: Sendable, Hashable {
     package var createdAt: Date
     package var endedAt: Date?
     package var finished: FinishedDownload?
-    /// The published file; during a restart, the previous one.
+    /// The published file; while the download is being restarted, the file that the previous run published.
     package var published: PublishedFile?
-    /// A file before it is renamed to its final name; `nil` once the result of the rename is known.
+    /// The file that is about to be renamed to its final name; `nil` once the result of the rename is known.
     package var announced: PublishedFile?
-    /// Consecutive attempts without progress.
+    /// The number of consecutive attempts without progress.
     package var attempts: Int
     /// When the next attempt may start; `Date.never` if the user has stopped the retries of a failed
     /// download.
@@ -86,7 +86,7 @@ package struct CatalogueRow: Sendable, Hashable {
         return whole
     }
 
-    /// When a failed download is to be retried by itself with this setting of `retriesFailedAfter`; `nil` if it is not.
+    /// The date at which a failed download is retried automatically if `retriesFailedAfter` is `delay`; `nil` if it is not retried.
     package func retryDate(after delay: Duration?) -> Date? {
         guard retryAt != .never, case .failed(let error) = state else { return nil }
         return error.retryDate(after: delay, from: endedAt ?? createdAt)
@@ -178,7 +178,7 @@ extension CatalogueRow {
 
 /// A field of a row with its new value.
 package enum RowField: Sendable, Hashable {
-    /// A new state, except at the end of a run, which is a ``StoreChange/end(_:_:)``. A state that is not final clears
+    /// A new state. The end of a run is stored with ``StoreChange/end(_:_:)`` instead. A state that is not final clears
     /// ``CatalogueRow/endedAt`` and `finished`; every state clears `pauseReason` and `waitError`.
     case state(DownloadState)
     /// Paused for this reason, not by the user.
@@ -188,11 +188,11 @@ package enum RowField: Sendable, Hashable {
     /// The name, and the path of the finished file once the name is reserved.
     case name(String, path: String?)
     case progress(completedBytes: ByteCount, totalBytes: ByteCount?)
-    /// Sources, limits, rules; as ``FerryCore/DownloadRequest/stored``.
+    /// The sources, limits and rules, in the form of ``FerryCore/DownloadRequest/stored``.
     case request(DownloadRequest, hasSecrets: Bool)
     case label(String?)
     case userInfo([String: String])
-    /// Consecutive attempts without progress, and when the next one may start.
+    /// The number of consecutive attempts without progress, and when the next attempt may start.
     case attempts(Int, retryAt: Date?)
     /// The part file to resume.
     case part(String?)
@@ -205,8 +205,8 @@ package enum RowField: Sendable, Hashable {
 }
 
 extension DownloadError {
-    /// When a download that failed with this error at `end` is retried by itself; `nil` without a delay, or if a retry would
-    /// give the same result.
+    /// The date at which a download that failed with this error at `end` is retried automatically; `nil` if `delay` is `nil` or if
+    /// a retry would give the same result.
     func retryDate(after delay: Duration?, from end: Date) -> Date? {
         guard let delay, recovery != .permanent else { return nil }
         return min(end.addingTimeInterval(delay.seconds), .lastRetry).asStored
@@ -214,8 +214,7 @@ extension DownloadError {
 }
 
 extension Date {
-    /// The stored time of a retry that does not happen, because the user has stopped it. It is the last time that a catalogue
-    /// can hold.
+    /// The time that is stored if the user has stopped the retries of a download. It is the latest time that a catalogue can store.
     package static let never = Date(timeIntervalSince1970: 1e12)
     fileprivate static let lastRetry = Date(timeIntervalSince1970: 1e12 - 1)
 }

@@ -4,7 +4,7 @@ enum CatalogueSchema {
     static let applicationID: Int32 = 0x4672_7279
     /// The version in the header of a complete catalogue; files with a higher version are not opened.
     ///
-    /// A new catalogue has 0: the downloads known from journals have not been added yet.
+    /// A new catalogue has version 0 until the downloads known from journals have been added.
     static let version: Int32 = 1
 
     /// The migrations, in order; the table `grdb_migrations` of a catalogue lists the migrations that were applied to it.
@@ -14,7 +14,7 @@ enum CatalogueSchema {
         ("3 absolute paths", makePathsAbsolute),
     ]
 
-    /// Applies the missing migrations, each in a transaction; those after the migration named `last` are omitted.
+    /// Applies the missing migrations, each in its own transaction. If `last` is given, stops after the migration with that name.
     ///
     /// `downloads` is the directory relative to which earlier versions stored paths.
     static func migrate(_ db: Database, downloads: String, upTo last: String? = nil) throws {
@@ -160,7 +160,7 @@ enum CatalogueSchema {
             let values = members.map { "'$.\($0)', " + replacement("json_extract(\(column), '$.\($0)')") }
             return "\(column) = json_replace(\(column), \(values.joined(separator: ", ")))"
         }
-        // The end of the text in `place`.
+        // The path at the end of the text in `place`.
         let members = ["path", "directory", "part"]
         let target = "coalesce(\(members.map { "request ->> '$.\($0)'" }.joined(separator: ", ")))"
         try db.run(
@@ -180,7 +180,7 @@ enum CatalogueSchema {
         try number("user_version", db) > 0
     }
 
-    /// Part of the transaction, because the header is on a database page.
+    /// Marks the catalogue as complete. The change is part of the current transaction, because the header lies on a database page.
     static func setComplete(_ db: Database) throws { try db.execute("PRAGMA user_version = \(version)") }
 
     /// A number in the header of the file.

@@ -48,7 +48,7 @@ extension Double: ColumnValue {
 extension String: ColumnValue {
     /// Binds the text up to its first NUL, where SQLite's functions would stop.
     func bind(to statement: OpaquePointer, at index: Int32) -> Int32 {
-        // SQLITE_TRANSIENT, a cast that Swift does not import: SQLite copies the text.
+        // SQLITE_TRANSIENT makes SQLite copy the text. Swift does not import this macro, because it contains a cast.
         let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
         return sqlite3_bind_text(statement, index, self, -1, copies)
     }

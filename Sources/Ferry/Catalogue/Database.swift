@@ -11,8 +11,8 @@ final class Database {
     private var connection: OpaquePointer?
     private var statements: [String: Statement] = [:]
 
-    /// Opens a database; creates a missing one if it may be written. Statements wait up to 5 s for the locks of other
-    /// connections.
+    /// Opens a database, or creates it if it is missing and `access` is `readWrite`. Statements wait up to 5 s for the locks of
+    /// other connections.
     init(path: String, _ access: Access = .readWrite) throws {
         connection = try Self.open(path, access)
         sqlite3_extended_result_codes(connection, 1)
@@ -26,7 +26,7 @@ final class Database {
         // Only one thread at a time uses a connection, so it needs no mutex of its own.
         let code = sqlite3_open_v2(path, &connection, mode | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let connection else {
-            // A connection that could not open its file holds the error, and must be closed too.
+            // A connection that could not open its file contains the error, and must be closed too.
             defer { sqlite3_close(connection) }
             throw DatabaseError(code: code, connection)
         }
@@ -85,7 +85,8 @@ final class Database {
     private func withStatement<Value>(
         _ sql: String, _ arguments: Arguments, _ body: (Statement) throws -> Value
     ) throws -> Value {
-        // Removed from the cache while it runs, so that a nested query with the same text gets a statement of its own.
+        // The statement is removed from the cache while it runs, so that a nested query with the same text gets a statement of its
+        // own.
         let statement = try statements.removeValue(forKey: sql) ?? Statement(sql, connection)
         defer {
             statement.reset()
@@ -97,7 +98,7 @@ final class Database {
 
     // MARK: Transactions
 
-    /// Executes `body` in a transaction, which is rolled back if it throws.
+    /// Executes `body` in a transaction, which is rolled back if `body` throws.
     func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         try execute("BEGIN IMMEDIATE")
         do {

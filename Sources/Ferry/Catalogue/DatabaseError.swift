@@ -1,6 +1,6 @@
 import CSQLite
 
-/// An error of SQLite.
+/// An SQLite error.
 struct DatabaseError: Error, CustomStringConvertible {
     /// The extended result code.
     let code: Int32
@@ -20,7 +20,7 @@ struct DatabaseError: Error, CustomStringConvertible {
     /// The result code without its extension.
     var primaryCode: Int32 { code & 0xff }
 
-    /// Whether a row with the same primary key exists.
+    /// Whether the statement failed because a row with the same primary key exists.
     var isOfPrimaryKey: Bool { code == SQLITE_CONSTRAINT | 6 << 8 }
 
     var description: String { "SQLite \(code): \(message)" }

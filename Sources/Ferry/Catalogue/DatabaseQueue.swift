@@ -15,7 +15,7 @@ final class DatabaseQueue: Sendable {
     /// How an operation uses the database.
     enum Operation { case read, write }
 
-    /// Executes `body` after everything scheduled before; `body` must not keep the connection.
+    /// Executes `body` after everything that was scheduled before; `body` must not keep the connection.
     func async(_ operation: Operation, _ body: @escaping @Sendable (Database) -> Void) {
         let scheduled = ContinuousClock.now
         queue.async {
@@ -24,7 +24,7 @@ final class DatabaseQueue: Sendable {
         }
     }
 
-    /// Executes `body` after everything scheduled before, and blocks until `body` has returned.
+    /// Executes `body` after everything that was scheduled before, and blocks until `body` has returned.
     func sync<Value>(_ body: (Database) throws -> Value) rethrows -> Value {
         try queue.sync { try body(database) }
     }

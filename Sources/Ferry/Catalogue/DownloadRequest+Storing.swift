@@ -2,7 +2,7 @@ import FerryCore
 import HTTPTypes
 
 extension DownloadRequest {
-    /// The host by which the list is indexed: that of the proxy, else that of the first source.
+    /// The host under which the list indexes the request: the host of the proxy, or of the first source if there is no proxy.
     var indexedHost: String { connection.proxy?.server?.host ?? sources.first?.host ?? "" }
 
     /// The request as stored in a row: without secrets, and without the properties that have columns of their own.
@@ -78,7 +78,7 @@ struct RequestColumn: Codable {
     init(from decoder: any Decoder) throws {
         request = try DownloadRequest(from: decoder)
         if case .directory("", _) = request.destination { throw CatalogueColumns.Unreadable() }
-        // An earlier version stored any number.
+        // An earlier version stored any number without checking it.
         request.maxConnections = max(1, request.maxConnections)
         let container = try decoder.container(keyedBy: CodingKeys.self)
         request.root = try container.decodeIfPresent(String.self, forKey: .root)

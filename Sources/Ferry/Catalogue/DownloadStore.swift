@@ -1,10 +1,10 @@
-/// The storage of a manager's downloads: ``MemoryStore`` for the manager's lifetime, ``Catalogue`` on disk.
+/// The storage of a manager's downloads: ``MemoryStore`` keeps them for the manager's lifetime, ``Catalogue`` keeps them on disk.
 ///
-/// Changes are values, applied in the order of the calls; each batch is applied as a whole or not at all. A read sees
-/// all batches of earlier calls. No method blocks the caller's thread. After ``close()`` every method throws
+/// Changes are values and are applied in the order of the calls; each batch is applied as a whole or not at all. A read sees all
+/// batches of earlier calls. No method blocks the caller's thread. After ``close()``, every throwing method throws
 /// ``DownloadError/Code/shutDown``.
 ///
-/// *List order* is the order of ``QueueKey``, then by identifier.
+/// *List order* sorts downloads by ``QueueKey``, then by identifier.
 package protocol DownloadStore: Sendable {
     // MARK: Reading
 
@@ -25,16 +25,15 @@ package protocol DownloadStore: Sendable {
     /// The identifiers of all rows that match the filter, in the given order.
     func identifiers(_ filter: RowFilter, order: RowOrder) async throws(DownloadError) -> [DownloadID]
 
-    /// The downloads that match each word that a user typed: the one with this identifier; if there is none, those with this
-    /// name; if there are none either, those whose identifier starts with the word. In list order; for one session, or with
-    /// `nil` for any.
+    /// For each word that a user typed, the matching downloads in list order: the download with this identifier; if there is none,
+    /// the downloads with this name; if there are none either, the downloads whose identifier begins with the word. Only downloads
+    /// of `session` match, or of any session if it is `nil`.
     func identifiers(of words: [String], session: String?) async throws(DownloadError) -> [[DownloadID]]
 
-    /// The neighbours that a download would have at a placement, both with its priority.
+    /// The neighbours that a download would have at a placement, among the downloads of its priority.
     func gap(_ placement: PlacementPlanner.Placement, for place: QueuePlace) async throws(DownloadError) -> QueueGap
 
-    /// The identifier at an index, from 0, among all other downloads of the same priority, in list order; `nil` past
-    /// the end.
+    /// The identifier at a zero-based index among all other downloads of the same priority, in list order; `nil` past the end.
     func identifier(at index: Int, besides place: QueuePlace) async throws(DownloadError) -> DownloadID?
 
     /// The number of rows that match the filter.
@@ -43,14 +42,14 @@ package protocol DownloadStore: Sendable {
     /// The rows whose first source is exactly this text (``DownloadURL/text``), in list order.
     func rows(url: String) async throws(DownloadError) -> [CatalogueRow]
 
-    /// For each request, the listed downloads with the same sources and destination, in list order; for one session, or with
-    /// `nil` for any.
+    /// For each request, the listed downloads with the same sources and destination, in list order. Only downloads of `session` are
+    /// considered, or of any session if it is `nil`.
     func duplicates(of requests: [DownloadRequest], session: String?) async throws(DownloadError) -> [[DownloadID]]
 
-    /// The number of a session's downloads and their bytes, by state; with `nil`, of all sessions.
+    /// The number and the bytes of a session's downloads, by state; of all downloads if `session` is `nil`.
     func totals(session: String?) async throws(DownloadError) -> StoreTotals
 
-    /// Unacknowledged events of ended downloads with numbers above `number`, in order, at most `limit`.
+    /// At most `limit` unacknowledged events of ended downloads, with numbers above `number`, in ascending order.
     func pendingEvents(after number: Int64, limit: Int) async throws(DownloadError) -> [NumberedEvent]
 
     /// The newest ``StoreChange/maxHistory`` events of a download, oldest first.
@@ -64,7 +63,7 @@ package protocol DownloadStore: Sendable {
     /// error reported to the store's `report`; a batch that the disk refuses is retried before later ones.
     func submit(_ changes: [StoreChange])
 
-    /// Writes a batch and returns once it is durable; returns the numbered events of ended downloads.
+    /// Writes a batch. Returns the numbered events of ended downloads once the batch is durable.
     ///
     /// Throws `duplicate` if an identifier is already listed, `diskFull`, or `catalogue` with the database's error; then no
     /// part of the batch is stored. Cancellation of the task has no effect.
@@ -79,7 +78,7 @@ extension DownloadStore {
     /// The index entries of all downloads, in list order.
     package func load() async throws(DownloadError) -> [IndexEntry] { try await load(.all) }
 
-    /// A page in list order.
+    /// At most `limit` rows that match the filter, starting at index `offset`, in list order.
     package func page(_ filter: RowFilter, offset: Int, limit: Int) async throws(DownloadError) -> [CatalogueRow] {
         try await page(filter, order: .queue, offset: offset, limit: limit)
     }
@@ -89,15 +88,15 @@ extension DownloadStore {
         try await identifiers(filter, order: .queue)
     }
 
-    /// As ``duplicates(of:session:)``, for any session.
+    /// Calls ``duplicates(of:session:)`` for downloads of any session.
     package func duplicates(of requests: [DownloadRequest]) async throws(DownloadError) -> [[DownloadID]] {
         try await duplicates(of: requests, session: nil)
     }
 
-    /// As ``totals(session:)``, for all sessions.
+    /// Calls ``totals(session:)`` for all sessions.
     package func totals() async throws(DownloadError) -> StoreTotals { try await totals(session: nil) }
 
-    /// Removes an event that the app has handled; durable on return.
+    /// Removes an event that the app has handled; the removal is durable on return.
     package func acknowledge(_ number: Int64) async throws(DownloadError) { try await commit([.acknowledge(number)]) }
 }
 
@@ -149,7 +148,7 @@ package struct StoreTotals: Sendable, Hashable {
 
 /// An event that ended a download, kept until the app has acknowledged it.
 package struct NumberedEvent: Sendable, Hashable {
-    /// Ascending in the order of the ends, never reused.
+    /// The number of the event. Numbers ascend in the order in which downloads ended, and are never reused.
     package var number: Int64
     package var session: String
     package var event: DownloadEvent

@@ -6,20 +6,21 @@ package import FerryEngine
     package import struct Foundation.Date
 #endif
 
-/// The fields that the queue keeps for every listed download; few, because there may be 100,000 downloads.
+/// The fields that the queue keeps for every listed download. They are few, because there may be 100,000 downloads.
 package struct IndexEntry: Sendable, Hashable {
     package var id: DownloadID
     package var key: QueueKey
     package var kind: StateKind
     /// The networks that the download may use.
     package var network: NetworkRule
-    /// The host of the download's own proxy, otherwise of its first source; empty if there is none. All entries of a host share
-    /// one string.
+    /// The host of the download's own proxy or, without a proxy, of its first source; empty if there is no host. All entries of a
+    /// host share one string.
     package var host: String
     /// The session that added the download. All entries of a session share one string.
     package var session: String
-    /// The later of the next attempt and the earliest start; only the next attempt for a failed download, only the earliest
-    /// start for a paused one. `nil` if the download may run at once, or never by itself.
+    /// The time at which the download may run: the later of its next attempt and its earliest start. For a failed download, only
+    /// the next attempt counts; for a paused download, only the earliest start. `nil` if the download may run at once, or does not
+    /// start automatically.
     package var wakeAt: Date?
     /// Whether a completed download may still have a journal, or the move of its file has not been finished.
     package var leavesJournal: Bool
@@ -49,7 +50,7 @@ package struct IndexEntry: Sendable, Hashable {
 /// The end of a download.
 package struct Ending: Sendable, Hashable {
     package enum Outcome: Sendable, Hashable {
-        /// With the published file; `nil` for a stream.
+        /// The result and the published file, which is `nil` for a stream.
         case completed(FinishedDownload, PublishedFile?)
         case failed(DownloadError)
         case cancelled
@@ -76,7 +77,7 @@ package struct Ending: Sendable, Hashable {
         }
     }
 
-    /// The event of this end.
+    /// The event that reports this end.
     package var event: DownloadEvent.Kind {
         switch outcome {
         case .completed(let finished, _): .completed(finished)

@@ -10,7 +10,8 @@
     /// configuration.secretStorage = KeychainSecrets(service: "com.example.app.downloads")
     /// ```
     ///
-    /// On macOS the app needs an entitlement for a Keychain access group; a program without one uses files.
+    /// On macOS, the app needs an entitlement for a Keychain access group. A program without this entitlement cannot use this
+    /// storage and leaves its secrets in Ferry's files.
     public struct KeychainSecrets: SecretStorage {
         /// An error of the Keychain.
         public struct Failure: Error, Sendable, Hashable {
@@ -23,8 +24,8 @@
         private let accessGroup: String?
 
         /// - Parameters:
-        ///   - service: The service name of all items, which differ by their accounts.
-        ///   - accessGroup: The access group of the items; `nil` for the app's own.
+        ///   - service: The service name of all items. The account name of an item is its key.
+        ///   - accessGroup: The access group of the items; `nil` for the app's default group.
         public init(service: String, accessGroup: String? = nil) {
             self.service = service
             self.accessGroup = accessGroup

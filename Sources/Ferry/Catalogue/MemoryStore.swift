@@ -158,7 +158,7 @@ package final class MemoryStore: DownloadStore {
     }
 }
 
-/// The key of duplicate detection.
+/// The sources and the destination of a request, by which duplicates are detected.
 struct SourcesAndPlace: Hashable {
     let sources: [DownloadURL]
     private let place: [UInt8]
@@ -252,7 +252,7 @@ extension MemoryStore.State {
         }
     }
 
-    /// Updates the path of a moved file in its unacknowledged events; called before the row is updated.
+    /// Updates the path of a moved file in the unacknowledged events of its download. Must be called before the row is updated.
     private mutating func follow(_ file: FinishedDownload, of id: DownloadID) {
         guard let old = rows[id]?.finished?.path else { return }
         for index in pending.indices where pending[index].event.id == id {

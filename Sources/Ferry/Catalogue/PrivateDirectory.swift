@@ -20,7 +20,7 @@ struct PrivateDirectory {
         try close()
     }
 
-    /// Sets mode 0700, and the data protection class of the files in it.
+    /// Sets mode 0700, and the data protection class of the files in the directory.
     func close() throws {
         let directory = try fileSystem.open(path, .readOnly)
         defer { directory.close() }

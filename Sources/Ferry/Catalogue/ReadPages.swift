@@ -1,4 +1,5 @@
-/// A cache of pages and counts of the list, because a displayed list is read repeatedly. It is valid until the next write.
+/// A cache of pages and counts of the list, which are read repeatedly while the list is displayed. The cache is valid until the
+/// next write.
 struct ReadPages {
     struct Page: Hashable {
         let filter: RowFilter
@@ -17,7 +18,7 @@ struct ReadPages {
     private var counts: [RowFilter: Int] = [:]
     private var rowCount = 0
 
-    /// Returns the cached rows of a page; `nil` if there are none, or if the connection has written since they were cached.
+    /// Returns the cached rows of a page; `nil` if the page is not cached, or if the connection has written since it was cached.
     /// `changes` is the connection's current change count.
     mutating func rows(of page: Page, at changes: Int) -> [CatalogueRow]? {
         renew(changes)

@@ -1,6 +1,6 @@
 package import FerryCore
 
-/// A filter of rows; by default all match.
+/// A filter of rows. By default, every row matches.
 package struct RowFilter: Sendable, Hashable {
     /// The states to match; `nil` for any.
     package var kinds: Set<StateKind>?
@@ -48,11 +48,11 @@ package struct RowFilter: Sendable, Hashable {
 }
 
 extension RowFilter {
-    /// `WHERE …`; empty for all rows.
+    /// The `WHERE` clause, which begins with a space; empty if every row matches.
     var clause: String {
         var terms: [String] = []
         if let kinds {
-            // Raw values are fixed words, which need no escaping; sorted, so that few distinct statements are prepared.
+            // Raw values are fixed words, which need no escaping. They are sorted, so that few distinct statements are prepared.
             let list = kinds.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
             terms.append("state IN (\(list))")
         }
@@ -80,7 +80,7 @@ extension RowFilter {
         guard let search, !search.isEmpty else { return nil }
         var pattern = "%"
         for scalar in search.unicodeScalars {
-            // Stored texts contain no NUL, so none can match; SQLite would end the pattern at the NUL.
+            // Stored texts contain no NUL, so no row can match. SQLite would end the pattern at the NUL.
             if scalar == "\0" { return "" }
             if scalar == "%" || scalar == "_" || scalar == "\\" { pattern += "\\" }
             pattern.unicodeScalars.append(scalar)
@@ -90,7 +90,7 @@ extension RowFilter {
 }
 
 extension RowOrder {
-    /// `ORDER BY …`.
+    /// The `ORDER BY` clause.
     var clause: String {
         let direction = isDescending ? " DESC" : ""
         let first =
@@ -106,8 +106,8 @@ extension RowOrder {
     }
 }
 
-/// An order of rows; rows that compare equal are in list order, in both directions. States compare by the raw value of
-/// ``StateKind``.
+/// An order of rows. Rows that compare equal are in list order, whether the order is ascending or descending. States are compared
+/// by the raw values of ``StateKind``.
 package struct RowOrder: Sendable, Hashable {
     package var column: ListSort
     package var isDescending: Bool

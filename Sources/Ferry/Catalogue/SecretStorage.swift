@@ -6,8 +6,8 @@
 
 /// Storage for the secrets of unfinished downloads (passwords, cookies, secret headers), used in place of Ferry's files.
 ///
-/// On Apple's systems `KeychainSecrets` conforms to it. Ferry stores one value for each download that has secrets, and removes
-/// it when the download has ended. A key consists of the identifier of the list, `/` and the identifier of the download. A
+/// On Apple platforms, `KeychainSecrets` conforms to this protocol. Ferry stores one value for each download that has secrets, and
+/// removes it when the download has ended. A key consists of the identifier of the list, `/` and the identifier of the download. A
 /// manager's calls for the same key are serialized; calls for different keys may be concurrent.
 ///
 /// ```swift
@@ -15,10 +15,11 @@
 /// configuration.secretStorage = VaultOfTheApp()
 /// ```
 public protocol SecretStorage: Sendable {
-    /// Stores a value, which replaces an earlier one; durable on return.
+    /// Stores a value, replacing any earlier value for the key. The value must be durable when the method returns.
     func store(_ value: Data, for key: String) async throws
 
-    /// The value of a key; `nil` if there is none. After an error the download fails or waits, and keeps its bytes.
+    /// The value of a key; `nil` if there is none. If the method throws, the download fails or waits, and keeps the bytes received
+    /// so far.
     func value(for key: String) async throws -> Data?
 
     /// Removes the value of a key; a missing value is not an error.

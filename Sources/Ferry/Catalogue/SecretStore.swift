@@ -19,7 +19,8 @@ package final class SecretStore: SecretVault {
     private let fileSystem: any FileSystem
     private let queue = DispatchQueue(label: "Ferry.SecretStore", qos: .userInitiated)
 
-    /// Uses a directory (absolute path) for secrets only; the directory is created when the first secret is stored.
+    /// `directory` is the absolute path of a directory that is used only for secrets. The directory is created when the first
+    /// secret is stored.
     // allow(single-place): the secrets have a queue of their own.
     package init(directory: String, fileSystem: any FileSystem = LocalFileSystem()) {
         self.directory = FilePath(directory)
@@ -118,16 +119,16 @@ package final class SecretStore: SecretVault {
 /// The storage of secrets while their downloads need them: ``SecretMemory``, ``SecretStore`` on disk, or ``StoredSecrets`` for
 /// a storage of the app.
 package protocol SecretVault: Sendable {
-    /// Stores secrets, durable on return; empty secrets are removed.
+    /// Stores secrets, which are durable on return. Empty secrets are removed.
     func keep(_ secrets: [DownloadID: Secrets]) async throws(DownloadError)
 
     /// The secrets of a download; `nil` if there are none.
     func secrets(of id: DownloadID) async throws(DownloadError) -> Secrets?
 
-    /// Removes secrets; missing ones are not an error.
+    /// Removes secrets; missing secrets are not an error.
     func remove(_ ids: [DownloadID]) async
 
-    /// Removes all secrets except those of `ids`, such as those left by a crash.
+    /// Removes the secrets of all downloads except `ids`; for example, secrets that were left after a crash.
     func sweep(keeping ids: Set<DownloadID>) async
 }
 

@@ -6,16 +6,17 @@ import FerryCore
     import Foundation
 #endif
 
-/// The JSON object in a file of secrets: `version`, `id` and, if present, `credentials`, `sources` (by index),
-/// `checksumList` (each with `user` and `password`), `headers` (pairs), `proxy` (a URL), `cookies` (a Netscape cookie
-/// file), and `origin`, the origin to which credentials and headers may be sent. The entry of a source has its own `origin` beside user and password.
+/// The JSON object that stores the secrets of one download. Its members are `version`, `id` and, if present, `credentials`,
+/// `sources` (by index), `checksumList` (each with `user` and `password`), `headers` (pairs), `proxy` (a URL), `cookies` (a
+/// Netscape cookie file), and `origin`, the origin to which credentials and headers may be sent. The entry of a source contains its
+/// own `origin` in addition to `user` and `password`.
 struct SecretText: Codable {
     private enum Key: String, CodingKey {
         case version, id, origin, credentials, sources, checksumList, headers, proxy, cookies
     }
     private static let currentVersion = 1
 
-    /// Upper bound of the text; no request has longer headers.
+    /// The maximum size of the text, in bytes; the headers of a request are always shorter.
     static let maxBytes = 16 * 1024 * 1024
 
     enum Unreadable: Error { case tooLong, newerVersion }

@@ -1,5 +1,5 @@
-/// The parts of a request that only a ``SecretVault`` may store: user info, passwords (including a proxy's), cookies, and every
-/// header except Accept, Accept-Language, User-Agent and Referer.
+/// The parts of a request that only a ``SecretVault`` may store: the user info of URLs, passwords (including a proxy's), cookies,
+/// and every header except Accept, Accept-Language, User-Agent and Referer.
 package struct Secrets: Sendable, Hashable {
     /// The credentials of the request.
     package var credentials: Credentials?
@@ -7,7 +7,7 @@ package struct Secrets: Sendable, Hashable {
     package var home: Origin?
     /// The user info of the sources, by their index.
     package var sources: [Int: Credentials]
-    /// The origins of those sources, by the same index, except those that an older version did not store.
+    /// The origins of the sources in ``sources``, by the same index. An origin that an older version did not store is missing.
     package var origins: [Int: Origin] = [:]
     /// The user info of the URL of the checksum list.
     package var checksumList: Credentials?
@@ -40,7 +40,7 @@ extension Secrets: CustomStringConvertible, CustomDebugStringConvertible {
     package var debugDescription: String { description }
 }
 
-/// A header field, coded as a pair.
+/// A header field, encoded as an array of its name and its value.
 package struct StoredHeader: Sendable, Hashable {
     package var name: String
     package var value: String

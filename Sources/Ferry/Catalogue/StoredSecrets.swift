@@ -35,7 +35,7 @@ final class StoredSecrets: SecretVault {
             if let value = try await storage.value(for: key(id)) { return try SecretText.secrets(of: id, in: value) }
         } catch { throw Self.failure(error, ErrorPhrase(.secretsUnread, "\(id)")) }
         guard let old = try await files.secrets(of: id) else { return nil }
-        // After an error, they remain in their file until they are needed again.
+        // If this fails, the secrets remain in their file until they are needed again.
         try? await keep([id: old])
         return old
     }

@@ -4,9 +4,9 @@
     import Foundation
 #endif
 
-/// Values as JSON text in a column or a file, times in seconds since 1970.
+/// Encodes values as JSON text for a column or a file, and decodes them. Dates are stored as seconds since 1970.
 enum StoredText {
-    // Sorted keys, so that equal values have equal texts.
+    // The keys are sorted, so that equal values have equal texts.
     private static let encoder: JSONEncoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

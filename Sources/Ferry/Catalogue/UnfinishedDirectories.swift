@@ -9,7 +9,7 @@ import SystemPackage
 
 /// The directories of a list's unfinished downloads, read while the list is closed, without changing it.
 package enum UnfinishedDirectories {
-    /// The directories, absolute; `nil` if the list is missing, unreadable or incomplete.
+    /// The absolute paths of the directories; `nil` if the list is missing, unreadable or incomplete.
     ///
     /// `state` is the directory of the catalogue.
     package static func read(state: String) -> [String]? {
@@ -24,7 +24,7 @@ package enum UnfinishedDirectories {
                 SELECT \(CatalogueColumns.selection) FROM download WHERE state NOT IN (\(over)) GROUP BY place
                 """
             var directories: Set<FilePath> = []
-            // An unreadable row is not listed either.
+            // An unreadable row is skipped, as it is when the list is read.
             try database.forEach(sql) { row in
                 guard let directory = (try? CatalogueColumns.row(row))?.directory else { return }
                 directories.insert(FilePath(directory))

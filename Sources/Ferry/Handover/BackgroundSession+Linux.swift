@@ -1,7 +1,7 @@
 #if os(Linux)
     import FerryEngine
 
-    /// This system has no service that transfers for an app.
+    /// A stand-in for the background session, because this system has no service that transfers files for an app.
     enum BackgroundSession {
         static func make(
             for configuration: DownloadManager.Configuration

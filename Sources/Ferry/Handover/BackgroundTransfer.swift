@@ -43,7 +43,7 @@ public struct BackgroundTransfer: Sendable, Hashable {
         case hostBudget
         /// A proxy from Ferry's settings; the system uses its own.
         case proxy
-        /// Certificates in place of the system's.
+        /// Certificates that replace the system's.
         case certificates
         /// Certificate verification is off; the system verifies certificates anyway.
         case insecure
@@ -60,8 +60,8 @@ public struct BackgroundTransfer: Sendable, Hashable {
 }
 
 extension DownloadManager.Configuration {
-    /// Returns a configuration whose downloads continue while the app is suspended; see ``BackgroundTransfer``. Has no effect
-    /// if the list is not stored, or with a daemon.
+    /// Returns a configuration whose downloads continue while the app is suspended; see ``BackgroundTransfer``. Has no effect if
+    /// the list is not stored, or if the downloads run in a daemon.
     public func continuingInBackground(
         _ transfer: BackgroundTransfer = BackgroundTransfer()
     ) -> DownloadManager.Configuration {

@@ -17,7 +17,7 @@
             return .default(identifier: identifier, directory: place).continuingInBackground()
         }
 
-        /// As ``background(identifier:directory:)-(_,String?)``, with the URL of the directory.
+        /// Like ``background(identifier:directory:)-(_,String?)``, but takes the URL of the directory.
         public static func background(identifier: String, directory: URL) -> DownloadManager.Configuration {
             .background(identifier: identifier, directory: directory.requiredPath)
         }

@@ -28,7 +28,7 @@ extension DownloadManager {
         return true
     }
 
-    /// As ``handleBackgroundEvents(_:completionHandler:)``, for a scene's `backgroundTask(.urlSession(identifier))`. Returns
+    /// Like ``handleBackgroundEvents(_:completionHandler:)``, but for a scene's `backgroundTask(.urlSession(identifier))`. Returns
     /// when the system may suspend the app.
     public func finishBackgroundEvents() async { await scheduler?.woken {} }
 }

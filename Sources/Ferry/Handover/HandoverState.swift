@@ -34,9 +34,9 @@ final class HandoverState: Sendable {
         var foregroundSince: Duration?
         /// The number of callers that currently postpone suspensions.
         var postponements = 0
-        /// Whether the app has requested a suspension meanwhile.
+        /// Whether the app has requested a suspension while suspensions were postponed.
         var isSuspensionPostponed = false
-        /// Downloads whose runs were put back because the system has leases for them.
+        /// Downloads whose runs were returned to the queue because the system has leases for them.
         var held: Set<DownloadID> = []
         /// The last reason reported for each download that stays with the app.
         var told: [DownloadID: ErrorPhrase] = [:]
@@ -105,7 +105,7 @@ final class HandoverState: Sendable {
     /// Postpones suspensions until ``endPostponement()``.
     func postpone() { state.withLock { $0.postponements += 1 } }
 
-    /// Returns whether a suspension was postponed and is now due.
+    /// Ends one postponement. Returns whether a suspension was postponed and is now due.
     func endPostponement() -> Bool {
         state.withLock { state in
             state.postponements -= 1
@@ -163,7 +163,7 @@ final class HandoverState: Sendable {
     /// Sets the places of the leased downloads from the list, and removes all others.
     func read(_ places: [DownloadID: HandoverPlace]) {
         state.withLock { state in
-            // A part file may have been created meanwhile whose name is not in the list yet.
+            // Meanwhile, a part file may have been created whose name the list does not contain yet.
             state.places = places.merging(state.places.filter { places[$0.key] != nil }) { new, old in
                 new.paths == nil ? old : new
             }
@@ -204,7 +204,7 @@ final class HandoverState: Sendable {
 
     func hasRefused(_ id: DownloadID) -> Bool { state.withLock { $0.refused.contains(id) } }
 
-    /// Runs of these downloads have requested the files from their servers.
+    /// Forgets the refusals of these downloads, because their runs have requested the files from the servers.
     func forgetRefusals(of ids: some Sequence<DownloadID>) { state.withLock { $0.refused.subtract(ids) } }
 
     /// Notes why a download stays with the app; returns whether the reason differs from the last reported one.
@@ -242,8 +242,8 @@ struct HandoverPlace: Sendable {
             syncs: request.syncsToDisk, acceptsUnproven: acceptsUnproven, fileSystem: confined(fileSystem))
     }
 
-    /// Creates the part file and journal of a download that has never run, for the response whose whole file has landed; `nil`
-    /// if its conflict rule does not permit them. Blocks.
+    /// Creates the part file and journal of a download that has never run, for the response whose whole file has landed; `nil` if
+    /// the download's conflict rule does not permit these files. Blocks.
     mutating func make(
         _ id: DownloadID, landed head: ResponseHead, at date: Date, _ fileSystem: any FileSystem
     ) throws(DownloadError) -> HandoverPair? {
@@ -263,7 +263,7 @@ struct HandoverPlace: Sendable {
         }
     }
 
-    /// The ranges that the journal claims; `nil` without a journal of this download. Blocks.
+    /// The number of bytes that the journal claims, and the total size; `nil` without a journal of this download. Blocks.
     func held(
         by id: DownloadID, _ fileSystem: any FileSystem
     ) -> (completedBytes: ByteCount, totalBytes: ByteCount?)? {

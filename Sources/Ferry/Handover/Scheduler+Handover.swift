@@ -11,7 +11,7 @@ import SystemPackage
 /// The leases of the system's session, while the list is open.
 ///
 ///     event of the session ─► arrived ─► pump: places of the leased downloads, HandoverKeeper.settle ─► splice, report
-///     launch ─► isHeld: a run of a download with leases is put back until they have ended, or for a while
+///     launch ─► holdForLeases: a run of a download with leases waits until they have ended, or for a while
 extension Scheduler {
     /// The directory of leases and landed files, in the state directory.
     private static let directory = "handover"
@@ -68,7 +68,7 @@ extension Scheduler {
         guard let keeper = held else { return }
         let ids = Set(keeper.leases.map(\.download))
         await readPlaces(of: ids)
-        // After an error the rest waits for the next event.
+        // After an error, the remaining work waits for the next event.
         do throws(DownloadError) {
             if isNew {
                 for id in ids { keeper.retried(id) }
@@ -107,7 +107,7 @@ extension Scheduler {
         if live.isClosed || !live.current.actions.contains(.cancel) { return .ended(.withdrawn) }
         guard queue.holdIdle(id) else { return .postponed }
         let result = await body()
-        // Before a run can begin, because it would choose another name.
+        // Store the name before a run can begin, because the run would choose another name.
         switch result {
         // The process may have been killed after the claim and before the name was stored in the list.
         case .ended(.claimed), .ended(.repeated): await keepPlace(of: live)
@@ -152,7 +152,7 @@ extension Scheduler {
         }
         var changes: [StoreChange] = fields.isEmpty ? [] : [.update(id, fields)]
         let note = end.outcome.phrase.map { event(.note(.phrase($0)), of: id) }
-        // Must be durable before this lease is removed from the stored leases.
+        // The changes must be durable before this lease is removed from the stored leases.
         if let note { changes.append(.record(note)) }
         if !changes.isEmpty { try await commit(changes) }
         if let note { log.append(note) }
@@ -163,15 +163,15 @@ extension Scheduler {
 
     /// Returns the time until which a run must wait for the system; `nil` if it need not wait.
     ///
-    /// A lease is not a claim, so a run that does not wait does no harm: bytes that it has fetched before the file lands are
-    /// not written again.
+    /// A lease does not mark bytes as received, so a run that does not wait does no harm: bytes that it has fetched before the file
+    /// lands are not written again.
     func holdForLeases(_ id: DownloadID) -> Duration? {
         let until = handover.hold(id, at: clock.now())
         if until != nil { pumpHandover() }
         return until
     }
 
-    /// A run has ended, so that files that have landed meanwhile can be spliced.
+    /// A run has ended, so files that have landed meanwhile can be spliced.
     func retryLanded(_ id: DownloadID) { withLeases(of: [id]) { $0.retried($1) } }
 
     /// The user has paused downloads, so the system must stop too.
@@ -202,7 +202,7 @@ extension Scheduler {
     /// Leases the missing bytes of the running and waiting downloads to the system, and reports why other downloads stay with
     /// the app. Called when the runs have ended.
     ///
-    /// - Parameter answered: The answers of the servers to the runs.
+    /// - Parameter answered: The responses of the servers to the runs.
     func handOver(_ answered: [DownloadID: DownloadDriver.Answered]) async {
         guard let keeper = handover.keeper, let store else { return }
         let active = queue.active.prefix(Self.maxCandidates)

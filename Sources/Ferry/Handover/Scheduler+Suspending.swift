@@ -4,7 +4,7 @@ import FerryEngine
 /// The life of a manager whose app is suspended and resumed.
 ///
 ///     open ─► suspend: runs end, their bytes are synced and claimed, leases begin, the list is closed ─► suspended
-///     suspended ─► activate: the list is opened again, what the system has not nearly fetched is taken back ─► open
+///     suspended ─► activate: the list is opened again, transfers that are not nearly finished are taken back ─► open
 ///     suspended, idle or open ─► woken: landed files are spliced, complete downloads are published ─► suspended
 ///
 /// While suspended, the manager holds no locks: neither the list's nor SQLite's, nor those of part files and journals. No
@@ -142,8 +142,9 @@ extension Scheduler {
         return handover.keeper
     }
 
-    /// Waits until all landed files have been spliced, their ends are stored, and downloads with all bytes have been published,
-    /// or until the task is cancelled. A run that has just begun postpones a splice until the run is put back.
+    /// Waits until all landed files have been spliced, the ends of their leases are stored, and downloads with all bytes have been
+    /// published, or until the task is cancelled. A run that has just begun postpones a splice until the run has been returned to
+    /// the queue.
     private func awaitComplete(_ keeper: HandoverKeeper) async {
         while !Task.isCancelled {
             let seen = updates.count

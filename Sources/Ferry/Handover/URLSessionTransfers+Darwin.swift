@@ -120,7 +120,7 @@
         func urlSession(
             _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
         ) {
-            // Without an HTTP response nothing proves the bytes; the system removes the file.
+            // Without an HTTP response, nothing proves which file the bytes belong to; the system removes the file.
             guard let response = downloadTask.response as? HTTPURLResponse else { return }
             var fields = HTTPFields()
             for (name, value) in response.allHeaderFields {

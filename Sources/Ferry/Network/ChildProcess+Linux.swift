@@ -21,8 +21,8 @@
 
         /// A shell script that ends the command when its own standard input ends.
         ///
-        /// Signals its own process group, because the shell may already have reaped a command that has ended, and another
-        /// process may have its number.
+        /// The script signals its own process group, because the shell may already have reaped a command that has ended, and
+        /// another process may have received the command's process identifier.
         static let guardian = #""$@" & exec >/dev/null 2>&1; read -r line; kill 0"#
 
         /// Starts a program with arguments; `nil` if it is missing or cannot be started.
@@ -35,7 +35,7 @@
             spawn(["/bin/sh", "-c", guardian, "sh", program] + arguments, hasLifeline: true)
         }
 
-        /// Kills the process group and reaps the child, which then takes no time.
+        /// Kills the process group, and reaps the child, which ends at once.
         func end() {
             kill(-process, SIGKILL)
             close(output)

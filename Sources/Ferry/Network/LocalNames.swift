@@ -19,12 +19,13 @@ final class LocalNames: Sendable {
         /// The number of snapshots seen.
         var network = 0
         var answers: [String: Bool] = [:]
-        /// The callers that wait for a lookup, by a number. A question is present while its lookup is queued or
+        /// The callers that wait for a lookup, by the number of the caller. A question is present while its lookup is queued or
         /// running.
         var waiting: [Question: [Int: CheckedContinuation<Bool, Never>]] = [:]
         var questions: [Int: Question] = [:]
         var last = 0
-        /// The questions that no thread has begun to resolve; the number of threads that are resolving others.
+        /// The questions that no thread has begun to resolve. `threads` is the number of threads that are resolving other
+        /// questions.
         var queued: Deque<(question: Question, snapshot: NetworkSnapshot)> = []
         var threads = 0
     }

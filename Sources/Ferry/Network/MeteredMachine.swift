@@ -29,7 +29,7 @@ struct MeteredMachine: Equatable {
     private var mayListen = false
     /// NetworkManager is updated shortly after the kernel; two seconds suffice.
     private static let settling: Duration = .seconds(2)
-    /// Consecutive queries that timed out.
+    /// The number of consecutive queries that timed out.
     private var timeouts = 0
     /// The number of retries after time-outs, with doubled delays; after these, NetworkManager counts as absent until the
     /// network changes.
@@ -98,7 +98,7 @@ struct MeteredMachine: Equatable {
         }
     }
 
-    /// The subscription has ended; the value after the next change starts a new one.
+    /// The subscription has ended. The first value after the next network change starts a new subscription.
     mutating func listenerEnded() { isListening = false }
 
     /// The subscription's program is missing.

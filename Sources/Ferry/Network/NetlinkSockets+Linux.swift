@@ -12,12 +12,12 @@
         let events: Int32
         private let lists: Int32
 
-        /// RTMGRP_LINK, and RTMGRP_IPV4_ and RTMGRP_IPV6_ IFADDR and ROUTE.
+        /// RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_IFADDR and RTMGRP_IPV6_ROUTE.
         private static let groups: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
         /// Datagrams of a dump are at most 32 KiB long.
         private static let bufferSize = 65_536
 
-        /// `nil` if the system does not permit the sockets.
+        /// Opens the sockets; `nil` if the system does not permit them.
         package static func open() -> NetlinkSockets? {
             let events = ferry_route_socket(groups)
             guard events >= 0 else { return nil }

@@ -4,7 +4,8 @@ struct NetlinkTable {
     private var addresses: [(index: UInt32, address: NetworkAddress)] = []
     private var routes: [(index: UInt32, route: NetworkRoute)] = []
 
-    /// Maximum number of routes, because an Internet router has a million of them. Default routes are always included.
+    /// The maximum number of routes. It is limited, because an Internet router has a million routes. Default routes are always
+    /// included.
     static let maximumRoutes = 4096
 
     /// Kinds of interfaces whose packets travel through other interfaces.
@@ -28,7 +29,7 @@ struct NetlinkTable {
         return NetworkTable(interfaces: interfaces, routes: named)
     }
 
-    /// Adds a message of a dump; other types are ignored.
+    /// Adds a message of a dump; messages of other types are ignored.
     mutating func add(_ message: NetlinkMessage) {
         switch message.type {
         case NetlinkMessage.newLink: addLink(message.payload)
@@ -112,7 +113,7 @@ struct NetlinkTable {
     }
 
     private static func gateway(_ attributes: [UInt16: ArraySlice<UInt8>]) -> NetworkAddress? {
-        // RTA_VIA begins with the address family: a gateway of the other family.
+        // RTA_VIA contains a gateway of the other address family; its first two bytes are that family.
         (attributes[5] ?? attributes[18]?.dropFirst(2)).flatMap { NetworkAddress(bytes: $0) }
     }
 }

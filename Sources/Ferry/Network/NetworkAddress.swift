@@ -13,7 +13,7 @@ package struct NetworkAddress: Sendable, Hashable {
     /// Four or sixteen bytes in network order.
     package let bytes: [UInt8]
 
-    /// `nil` unless there are four or sixteen bytes.
+    /// Creates an address from its bytes; `nil` unless there are four or sixteen bytes.
     package init?(bytes: some Collection<UInt8>) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         let all = Array(bytes)
@@ -21,7 +21,7 @@ package struct NetworkAddress: Sendable, Hashable {
         self.bytes = isMapped ? Array(all[12...]) : all
     }
 
-    /// As ``init(bytes:)``, but keeps an IPv4-mapped address as IPv6, for the address of a prefix.
+    /// Like ``init(bytes:)``, but keeps an IPv4-mapped address as IPv6, for the address of a prefix.
     init?(plain bytes: some Collection<UInt8>) {
         guard bytes.count == 4 || bytes.count == 16 else { return nil }
         self.bytes = Array(bytes)
@@ -64,14 +64,14 @@ package struct NetworkAddress: Sendable, Hashable {
     /// Whether the address has sixteen bytes.
     package var isIPv6: Bool { bytes.count == 16 }
 
-    /// 127.0.0.0/8 and ::1, and the unspecified addresses, which connect to this host.
+    /// Whether the address is in 127.0.0.0/8, is ::1, or is unspecified. A connection to an unspecified address leads to this host.
     package var isLoopback: Bool {
         isIPv6
             ? bytes[..<15].allSatisfy { $0 == 0 } && bytes[15] <= 1
             : bytes[0] == 127 || bytes.allSatisfy { $0 == 0 }
     }
 
-    /// 169.254.0.0/16, fe80::/10.
+    /// Whether the address is in 169.254.0.0/16 or fe80::/10.
     package var isLinkLocal: Bool {
         isIPv6 ? bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80 : bytes[0] == 169 && bytes[1] == 254
     }

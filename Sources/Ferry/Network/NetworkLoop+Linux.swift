@@ -97,7 +97,7 @@
             if let limit = question?.deadline, now >= limit { endQuestion(machine.timedOut(at: now)) }
         }
 
-        /// Milliseconds, rounded up; -1 for no timeout.
+        /// The timeout for poll(2) in milliseconds, rounded up; -1 for no timeout.
         private static func timeout(until time: Duration?, from now: Duration) -> Int32 {
             guard let time else { return -1 }
             let rest = time - now
@@ -173,7 +173,7 @@
                     isNew = true
                 }
             }
-            // A program that exits without output is not installed.
+            // A program that exits without output counts as missing.
             if listener?.hasSpoken == true { machine.listenerEnded() } else { machine.cannotListen(at: now) }
             child.end()
             listener = nil

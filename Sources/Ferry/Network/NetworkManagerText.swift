@@ -5,9 +5,9 @@ enum NetworkManagerText {
     static let service = "org.freedesktop.NetworkManager"
     static let object = "/org/freedesktop/NetworkManager"
 
-    /// `busctl get-property SERVICE OBJECT INTERFACE Metered`.
+    /// The arguments of `busctl get-property SERVICE OBJECT INTERFACE Metered`.
     static let question = ["--system", "--timeout=1", "get-property", service, object, service, "Metered"]
-    /// `gdbus monitor`, which prints a line for each signal.
+    /// The arguments of `gdbus monitor`, which prints a line for each signal.
     static let subscription = ["monitor", "--system", "--dest", service, "--object-path", object]
 
     /// The answer to ``question``: `u 4`, or `v u 4` as a variant; `nil` if the text is not an answer.
@@ -70,6 +70,6 @@ package struct NetworkManagerTools: Sendable, Hashable {
         self.limit = limit
     }
 
-    /// NetworkManager is not queried.
+    /// No programs: NetworkManager is not queried.
     package static let none = NetworkManagerTools(busctl: nil, gdbus: nil)
 }

@@ -9,7 +9,7 @@ package protocol NetworkMonitor: AnyObject, Sendable {
     /// The stream ends with ``stop()``.
     func changes() -> AsyncStream<NetworkSnapshot>
 
-    /// Changes the user's overrides, effective at once.
+    /// Changes the user's overrides, which take effect at once.
     func set(_ settings: NetworkSettings)
 
     /// Begins monitoring; returns once ``current`` reflects the system's state. Has no effect if monitoring has already begun.
@@ -19,8 +19,8 @@ package protocol NetworkMonitor: AnyObject, Sendable {
     func stop() async
 
     /// Whether a host, in the form of `DownloadURL.host`, is reachable without the default route: see
-    /// ``NetworkSnapshot/isLocal(_:)``. Names are resolved only while offline, off the cooperative thread pool. May
-    /// take long; returns false at once if the task is cancelled.
+    /// ``NetworkSnapshot/isLocal(_:)``. Names are resolved only while offline, off the cooperative thread pool. May take a long
+    /// time; returns false at once if the task is cancelled.
     func isLocal(_ host: String) async -> Bool
 }
 

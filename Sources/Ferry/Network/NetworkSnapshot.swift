@@ -109,8 +109,8 @@ package struct NetworkRoute: Sendable, Hashable {
     /// Linux's main routing table.
     package static let mainTable = 254
 
-    /// Whether the route is a default route, or one of the halves (for IPv6 also 2000::/3) that override a default
-    /// route without replacing it.
+    /// Whether the route is a default route, or overrides a default route without replacing it, as routes to the two halves of all
+    /// addresses do (for IPv6 also a route to 2000::/3).
     package var isDefault: Bool { destination.length <= (destination.address.isIPv6 ? 3 : 1) }
 }
 
@@ -126,7 +126,7 @@ package struct NetworkInterface: Sendable, Hashable {
     package var isTunnel: Bool
     /// Whether the interface bridges other interfaces, often only those of containers. False if unknown.
     package var isBridge: Bool
-    /// Addresses usable as source: neither tentative nor deprecated.
+    /// The addresses that can be used as source addresses: neither tentative nor deprecated.
     package var addresses: [NetworkAddress]
 
     package init(

@@ -1,8 +1,8 @@
 import FerryCore
 import Synchronization
 
-/// The network tasks of a list: the watcher, the lookups of host names, and the time limit of a doubt (whether a running
-/// download still has a network).
+/// The network tasks of a list: the watcher, the lookups of host names, and the time limit of a doubt. A *doubt* is a period in
+/// which it is uncertain whether a running download still has a network.
 ///
 /// Networks have ascending numbers. A lookup belongs to one network, and is cancelled when a newer network is seen. The watcher
 /// is started once, when something depends on the network. After ``close()`` no task is left, and none begins.

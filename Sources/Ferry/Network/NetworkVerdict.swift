@@ -1,6 +1,6 @@
 import FerryCore
 
-/// Derives the network's status from the system's data, and whether connections must be reopened. Pure.
+/// Derives the network's status from the system's data, and determines whether connections must be reopened. Has no side effects.
 package enum NetworkVerdict {
     /// Returns the snapshot that follows `before`.
     ///
@@ -39,8 +39,8 @@ package enum NetworkVerdict {
 
     private static func isOnline(_ table: NetworkTable) -> Bool {
         let tunnels = Set(table.interfaces.lazy.filter { $0.isTunnel || $0.isLoopback }.map(\.name))
-        // A tunnel stays up without its carrier, so a carrier is required, except where all interfaces are tunnels (a
-        // container).
+        // A tunnel stays up without its carrier, so a carrier is required, except where all interfaces are tunnels, as in a
+        // container.
         let isCarried =
             table.routes.contains { ($0.isDefault || $0.gateway != nil) && !tunnels.contains($0.interface) }
             || table.interfaces.allSatisfy { tunnels.contains($0.name) }

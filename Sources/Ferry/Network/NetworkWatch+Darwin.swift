@@ -35,7 +35,7 @@
             monitor.start(queue: queue)
         }
 
-        /// Requests the end; ``ended`` opens when monitoring has ended.
+        /// Requests the end of monitoring; ``ended`` opens when monitoring has ended.
         func end() {
             monitor.cancel()
             queue.async { [ready, ended] in

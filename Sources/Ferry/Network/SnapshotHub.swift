@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Holds the newest snapshot and sends it to all listeners; a slow listener gets only the newest.
+/// Stores the newest snapshot and sends it to all listeners; a slow listener gets only the newest snapshot.
 package final class SnapshotHub: Sendable {
     private let snapshot: Mutex<NetworkSnapshot>
     private let listeners = Broadcast<NetworkSnapshot>()

@@ -1,6 +1,6 @@
 #if canImport(Darwin)
     extension SystemNetworkMonitor {
-        /// Starts nothing before `start()`. `tools` is ignored on this platform.
+        /// Creates a monitor, which starts nothing before `start()`. `tools` is ignored on this platform.
         package convenience init(
             _ settings: NetworkSettings = NetworkSettings(), tools: NetworkManagerTools = .none
         ) {

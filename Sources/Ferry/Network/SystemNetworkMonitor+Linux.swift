@@ -1,7 +1,7 @@
 #if os(Linux)
     extension SystemNetworkMonitor {
-        /// Opens and starts nothing before `start()`. `sockets` opens the netlink sockets, which belong to the
-        /// network namespace of the calling thread.
+        /// Creates a monitor, which opens and starts nothing before `start()`. `sockets` opens the netlink sockets, which belong to
+        /// the network namespace of the calling thread.
         package convenience init(
             _ settings: NetworkSettings = NetworkSettings(), tools: NetworkManagerTools = NetworkManagerTools(),
             sockets: @escaping @Sendable () -> NetlinkSockets? = { NetlinkSockets.open() }

@@ -50,7 +50,7 @@ package final class SystemNetworkMonitor: NetworkMonitor {
         hub.finish()
     }
 
-    /// Changes the user's overrides, effective at once.
+    /// Changes the user's overrides, which take effect at once.
     package func set(_ settings: NetworkSettings) {
         state.withLock { state in
             state.settings = settings

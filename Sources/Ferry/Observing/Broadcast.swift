@@ -21,7 +21,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         let ended: [AsyncStream<Value>.Continuation] = order.withLock { _ in
             guard let (value, isLast) = value() else { return [] }
             let all = readers.withLock { Array($0.continuations.values) }
-            // allow(wakes): no stream leaves under this lock.
+            // allow(wakes): no stream unregisters under this lock.
             for continuation in all { continuation.yield(value) }
             return isLast ? takeAll() : []
         }
@@ -36,7 +36,7 @@ final class Broadcast<Value: Sendable>: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(1))
         let id: Int? = order.withLock { _ in
             let (value, isLast) = first()
-            // allow(wakes): nobody reads it yet.
+            // allow(wakes): nobody reads the stream yet.
             if let value { continuation.yield(value) }
             guard !isLast else { return nil }
             return readers.withLock { readers in

@@ -10,7 +10,7 @@ public struct BusyHost: Sendable, Hashable {
     /// The speed of the downloads whose first URL has this origin, in bytes per second.
     public internal(set) var bytesPerSecond = 0.0
 
-    /// Combines connections and speeds by host, the busiest first.
+    /// Combines connections and speeds by host; the busiest host comes first.
     package static func all(connections: [Origin: Int], speeds: [(origin: Origin, bytesPerSecond: Double)]) -> [Self] {
         var hosts = connections.reduce(into: [:]) { $0[$1.key] = BusyHost(origin: $1.key, connections: $1.value) }
         for (origin, speed) in speeds where speed.isFinite {

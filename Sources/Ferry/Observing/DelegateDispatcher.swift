@@ -53,7 +53,7 @@ package final class DelegateDispatcher: Sendable {
         task = Mutex(nil)
     }
 
-    /// Starts delivering.
+    /// Starts the delivery of events.
     func start() {
         task.withLock { task in
             // owner: task, cancelled in stop; while idle it retains only the mailbox.
@@ -69,7 +69,7 @@ package final class DelegateDispatcher: Sendable {
 
     deinit { task.withLock { $0 }?.cancel() }
 
-    /// Delivers no further event after the running method.
+    /// Stops the delivery of events after the method that is currently running.
     func stop() { task.withLock { $0 }?.cancel() }
 
     /// Returns once all events so far have been delivered; no further call is made.

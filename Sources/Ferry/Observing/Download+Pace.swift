@@ -4,7 +4,7 @@ import Synchronization
 
 extension Download {
     /// The current status and its changes, for text labels: a change of the state is delivered at once, progress once per
-    /// interval. Otherwise as ``updates``.
+    /// interval. Otherwise like ``updates``.
     ///
     /// ```swift
     /// for await status in download.updates(every: .seconds(1)) { print(ByteText.rate(status.progress.bytesPerSecond)) }
@@ -48,7 +48,7 @@ private final class PacedStatuses: Sendable {
     func received(_ status: DownloadStatus, at now: Duration) -> Duration? {
         pace.withLock { pace in
             switch pace.received(status, at: now) {
-            // allow(wakes): the stream's end takes no lock of ours.
+            // allow(wakes): the end of the stream acquires none of our locks.
             case .deliver: continuation.yield(status)
             case .ask(let time): return time
             case .keep: break
@@ -59,7 +59,7 @@ private final class PacedStatuses: Sendable {
 
     func deliver(at now: Duration, isEnd: Bool = false) {
         pace.withLock { pace in
-            // allow(wakes): the stream's end takes no lock of ours.
+            // allow(wakes): the end of the stream acquires none of our locks.
             if let status = pace.due(at: now, isEnd: isEnd) { continuation.yield(status) }
         }
     }

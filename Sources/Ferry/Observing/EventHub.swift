@@ -1,7 +1,8 @@
 package import FerryCore
 import Synchronization
 
-/// Sends every event to all listeners, in order. A new listener first receives unacknowledged ends of earlier runs.
+/// Sends every event to all listeners, in order. A new listener first receives the unacknowledged ends of downloads from earlier
+/// processes.
 package final class EventHub: Sendable {
     private struct Listener {
         let mailbox: EventMailbox
@@ -54,8 +55,8 @@ package final class EventHub: Sendable {
         func close() { hub?.close(id) }
     }
 
-    /// Registers a listener for all events from now on. `backlog` reads unacknowledged ends of earlier runs, in
-    /// order; it returns `nil` if the list is closed and they cannot be read.
+    /// Registers a listener for all events from now on. `backlog` reads the unacknowledged ends of downloads from earlier
+    /// processes, in order; it returns `nil` if the list is closed and they cannot be read.
     func listen(backlog: (@Sendable () async -> [DownloadEvent]?)? = nil) -> Place {
         let mailbox = EventMailbox()
         let id: Int? = state.withLock { state in
@@ -120,7 +121,7 @@ package final class EventHub: Sendable {
     func send(_ event: DownloadEvent) {
         metrics?.happened(event.kind)
         log?(LogEntry(event))
-        // Append while the lock is held, so that all listeners see the same order; resume after it is released.
+        // Append while the lock is held, so that all listeners see the same order; resume after the lock is released.
         let woken: [CheckedContinuation<Void, Never>] = state.withLock { state in
             var woken: [CheckedContinuation<Void, Never>] = []
             for (id, listener) in state.listeners {

@@ -23,7 +23,7 @@ final class EventMailbox: Sendable {
     /// Items taken from `state` and not yet returned; used by the listener only.
     private let taken = Mutex<(items: [Item], next: Int)>(([], 0))
 
-    /// Appends; the caller resumes the returned continuation once it holds no lock.
+    /// Appends an item. The caller must resume the returned continuation once it holds no lock.
     func append(_ item: Item) -> CheckedContinuation<Void, Never>? {
         state.withLock { state in
             guard !state.isClosed else { return nil }
@@ -33,7 +33,7 @@ final class EventMailbox: Sendable {
         }
     }
 
-    /// Appends and resumes the listener.
+    /// Appends an item, and resumes the listener.
     func put(_ item: Item) { append(item)?.resume() }
 
     /// The next event; skips other items.
@@ -95,7 +95,7 @@ final class EventMailbox: Sendable {
     }
 }
 
-/// The pending items of one listener, in order; bounded while the listener does not read. Pure.
+/// The pending items of one listener, in order. Their number is bounded even if the listener does not read.
 ///
 /// Ends are always kept, because there is only one for each ended download. Other events, whose number a server can influence,
 /// are dropped beyond a limit.
@@ -128,7 +128,8 @@ extension EventMailbox.Item {
     /// The event; `nil` for a marker or progress.
     var event: DownloadEvent? { if case .event(let event) = self { event } else { nil } }
 
-    /// True for events that are not ends. False for progress items, of which each download has one, and for the single marker.
+    /// Whether the item may be dropped: true for events that are not ends; false for progress items, of which each download has
+    /// one, and for the single marker.
     fileprivate var mayBeLeftOut: Bool {
         if case .event(let event) = self { !event.kind.isEnd } else { false }
     }

@@ -104,8 +104,8 @@ final class ListHub: Sendable {
     /// Whether a listener receives events.
     var isFollowed: Bool { state.withLock { $0.mailboxes.contains { $0.mailbox?.hasEvents == true } } }
 
-    /// Sends the next update to all listeners, while the lock is held, so that all have the same order. The listeners are woken
-    /// after it is released.
+    /// Sends the next update to all listeners, while the lock is held, so that all listeners get the updates in the same order. The
+    /// listeners are woken after the lock is released.
     func tell(_ make: () -> ListChange, _ events: [DownloadEvent]) {
         let (mailboxes, held): ([ListMailbox], [LiveDownload]) = state.withLock { state in
             let position = last.add(1, ordering: .acquiringAndReleasing).newValue
@@ -121,7 +121,7 @@ final class ListHub: Sendable {
         withExtendedLifetime(held) {}
     }
 
-    /// The objects of a change; empty if the change has more downloads than a listener keeps objects.
+    /// The objects of a change; empty if the change has more downloads than a listener may keep.
     private func objects(of change: ListChange) -> [LiveDownload] {
         let most = max(change.added.count, change.changed.count, change.moved.count)
         guard most <= ListMailbox.maxHeld else { return [] }
@@ -147,7 +147,7 @@ public struct ListChange: Sendable, Hashable {
     public var removed: Set<DownloadID> = []
     /// Downloads whose state, name or priority changed.
     public var changed: Set<DownloadID> = []
-    /// Whether the order may differ.
+    /// Whether the order of the list may have changed.
     public var isReordered = false
     /// The session of each removed download; empty if a daemon keeps the list.
     package var removedFrom: [DownloadID: String] = [:]

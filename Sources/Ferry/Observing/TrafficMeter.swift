@@ -1,7 +1,7 @@
 import FerryCore
 import Synchronization
 
-/// The receiving speed of each session, including downloads that begin and end between two polls of the running downloads.
+/// The download speed of each session, including downloads that begin and end between two polls of the running downloads.
 final class TrafficMeter: Sendable {
     private let meters = Mutex<[String: SpeedMeter]>([:])
 
@@ -10,7 +10,7 @@ final class TrafficMeter: Sendable {
         meters.withLock { $0[session, default: SpeedMeter(startingAt: now)].record(count, at: now) }
     }
 
-    /// Returns the bytes per second of a session; with `nil`, of all sessions.
+    /// Returns the bytes per second of a session, or of all sessions if it is `nil`.
     func bytesPerSecond(of session: String?, at now: Duration) -> Double {
         meters.withLock { meters in
             meters.lazy.filter { session == nil || $0.key == session }.reduce(0) {

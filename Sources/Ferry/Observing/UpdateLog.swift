@@ -28,7 +28,7 @@ package final class UpdateLog: Sendable {
         list = ListHub(registry)
     }
 
-    /// The number of the newest update: 1 before the first, then one more with each, even after ``close()``.
+    /// The number of the newest update: 1 before the first update, then increased by one with each update, even after ``close()``.
     var position: UInt64 { list.position }
 
     /// Whether events have a listener, or the system has a log. If not, additions need no events, because metrics count them
@@ -75,7 +75,7 @@ package struct ListUpdates: AsyncSequence, Sendable {
         package var events: [DownloadEvent]
         /// The number of the last of these updates.
         package var position: UInt64
-        /// Keeps downloads that were added, changed or moved in memory while the element exists.
+        /// While the element exists, keeps in memory the downloads that were added, changed or moved.
         let held: [LiveDownload]
     }
 

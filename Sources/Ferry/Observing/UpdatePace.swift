@@ -26,8 +26,8 @@ struct UpdatePace {
         return .deliver
     }
 
-    /// Removes and returns the status that is due; `nil` if a status that was delivered at once has replaced it. With `isEnd`,
-    /// the kept status is due whatever the time.
+    /// Removes and returns the status that is due; `nil` if a status that was delivered at once has replaced it. With `isEnd`, the
+    /// kept status is due regardless of the time.
     mutating func due(at now: Duration, isEnd: Bool = false) -> DownloadStatus? {
         guard let status = kept, let last, isEnd || now - last.time >= interval else { return nil }
         (self.last, kept) = ((status.state, now), nil)

@@ -9,7 +9,7 @@
 /// The environment variables that a started program inherits: a fixed list. The daemon outlives the app that started it and
 /// starts programs of other apps, and one app's tokens and passwords must not leak to them.
 ///
-/// Pure: evaluated with the current environment when a program is started.
+/// The functions are pure; they are called with the current environment whenever a program is started.
 package enum ChildEnvironment {
     /// Variables for the daemon, which uses the user's proxies with their passwords and has `FERRY_` settings of its
     /// own.

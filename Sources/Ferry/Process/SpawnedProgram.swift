@@ -23,7 +23,7 @@ package struct SpawnedProgram: Sendable {
         defer { if hearsReady { close(pipe.writing) } }
         // allow(environment): the caller has selected the variables.
         var spawning = Spawning(words, environment: variables)
-        // The app's working directory would prevent its disk from being unmounted.
+        // A program that runs in the app's working directory would prevent the disk of that directory from being unmounted.
         spawning.directory = "/"
         spawning.ready = hearsReady ? pipe.writing : nil
         spawning.startsSession = true
@@ -37,7 +37,7 @@ package struct SpawnedProgram: Sendable {
 
     private static func makePipe() throws(Spawning.Failure) -> (reading: Int32, writing: Int32) {
         let ends = try Spawning.pipe()
-        // Above the descriptor numbers that are used in the child.
+        // Use a number above the descriptor numbers that are used in the child.
         let high = fcntl(ends.writing, F_DUPFD_CLOEXEC, 16)
         let error = errno
         close(ends.writing)
@@ -64,6 +64,6 @@ package struct SpawnedProgram: Sendable {
         return line
     }
 
-    /// Waits for the end; returns the exit code, or 128 plus the signal number. Blocks.
+    /// Waits for the end of the program; returns the exit code, or 128 plus the signal number. Blocks.
     package func wait() -> Int32 { Spawning.wait(for: process) }
 }

@@ -49,10 +49,10 @@
 
         /// Creates a pipe. Started programs do not inherit it, nor any other descriptor that is not passed to them.
         ///
-        /// - Parameter blocks: Whether a call waits for bytes, or for space.
+        /// - Parameter blocks: Whether a read waits for bytes, and a write for space.
         package static func pipe(blocks: Bool = true) throws(Failure) -> (reading: Int32, writing: Int32) {
             var ends: [Int32] = [-1, -1]
-            // allow(pipe): the pipes of all others.
+            // allow(pipe): creates the pipes for all other code.
             guard Darwin.pipe(&ends) == 0 else { throw Failure(code: errno) }
             for end in ends {
                 // There is no pipe2(2), so another part of the app may start a program between the two calls.

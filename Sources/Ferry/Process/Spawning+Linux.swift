@@ -52,10 +52,10 @@
 
         /// Creates a pipe that no other program inherits.
         ///
-        /// - Parameter blocks: Whether a call waits for bytes, or for space.
+        /// - Parameter blocks: Whether a read waits for bytes, and a write for space.
         package static func pipe(blocks: Bool = true) throws(Failure) -> (reading: Int32, writing: Int32) {
             var ends: [Int32] = [-1, -1]
-            // allow(pipe): the pipes of all others.
+            // allow(pipe): creates the pipes for all other code.
             guard ferry_pipe2(&ends, blocks ? O_CLOEXEC : O_CLOEXEC | O_NONBLOCK) == 0 else {
                 throw Failure(code: errno)
             }

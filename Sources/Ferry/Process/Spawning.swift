@@ -39,8 +39,8 @@ package struct Spawning {
         self.environment = environment
     }
 
-    /// Runs the program to its end, with its standard output and standard error in one pipe; returns its exit code, as
-    /// ``wait(for:)``, and its output. Blocks.
+    /// Runs the program to its end, with its standard output and standard error in one pipe. Returns the status (see
+    /// ``wait(for:)``) and the output. Blocks.
     package func run() throws(Failure) -> (status: Int32, output: [UInt8]) {
         let pipe = try Self.pipe()
         defer { close(pipe.reading) }

@@ -8,10 +8,10 @@
 
 /// Wakes a thread that waits in poll(2), from any thread.
 ///
-/// Both descriptors stay open as long as the object exists, so a wake-up after the end of the thread cannot write to another
-/// file that has got the number of a closed descriptor.
+/// Both descriptors stay open as long as the object exists, so a wake-up after the end of the thread cannot write to another file
+/// that has received the number of a closed descriptor.
 package final class WakePipe: Sendable {
-    /// Readable after ``wake()``, until ``drain()``; for poll(2).
+    /// A descriptor for poll(2), which is readable after ``wake()`` until ``drain()``.
     package let reading: Int32
     private let writing: Int32
 

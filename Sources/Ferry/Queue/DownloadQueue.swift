@@ -11,10 +11,10 @@ import Synchronization
 /// The queue of a list, shared by all tasks: the ``QueueMachine``, the phase of the list, and other data that decisions need.
 ///
 /// Each method is one whole transition, or one consistent read. A download has one entry, from ``enter(_:_:)``, ``join(_:)`` or
-/// ``open(_:)`` to ``unlist(_:)``, ``lost(_:)`` or an ``open(_:)`` without the download; with a run, until ``ended(_:)``. Its
-/// object is created under the same lock, so that entry and object are consistent. No run starts unless the list is open, so
-/// ``suspend()`` and ``beginClosing()`` return all runs. The queue stores nothing and never waits: the caller stores changes
-/// first, then stops, awaits or reports what a method returns.
+/// ``open(_:)`` until ``unlist(_:)``, ``lost(_:)``, or an ``open(_:)`` without the download. The entry of a download that has a run
+/// remains until ``ended(_:)``. The object of a download is created under the same lock, so that entry and object are consistent.
+/// No run starts unless the list is open, so ``suspend()`` and ``beginClosing()`` return all runs. The queue stores nothing and
+/// never waits: the caller stores changes first, then stops, awaits or reports what a method returns.
 ///
 /// Order of mutexes: those of a download, the registry, the settings and the engine may be acquired while this one is held,
 /// never vice versa.
@@ -23,7 +23,7 @@ final class DownloadQueue: Sendable {
         /// Not used yet; the catalogue is not open.
         case idle
         case open
-        /// Closed while the app is suspended; ``Scheduler/activate()`` opens again.
+        /// Closed while the app is suspended; ``Scheduler/activate()`` opens the list again.
         case suspended
         case closing
         case closed
@@ -38,7 +38,8 @@ final class DownloadQueue: Sendable {
         var isDraining = false
         /// The number of snapshots seen; 0 while the network is assumed.
         var network = 0
-        /// The network in which the doubt about running downloads began; `nil` if there is no doubt.
+        /// The number of the network in which it became doubtful whether running downloads still have a network; `nil` if there is
+        /// no doubt.
         var doubt: Int?
         /// The dates of the next attempts at servers.
         var times = WallTimes()
@@ -133,7 +134,7 @@ final class DownloadQueue: Sendable {
     /// not check.
     var accepts: Bool { state.withLock { !$0.isDraining && $0.phase == .open } }
 
-    /// Makes ``accepts`` false for good.
+    /// Makes ``accepts`` permanently false.
     func drain() { state.withLock { $0.isDraining = true } }
 
     /// Whether no download is running or queued; `nil` if the list is not open.
@@ -148,7 +149,7 @@ final class DownloadQueue: Sendable {
         var hasStarts = false
         /// Downloads whose waiting time is over.
         var woken: [DownloadID] = []
-        /// Downloads that newly wait for a network, with the reasons.
+        /// Downloads that have begun to wait for a network, with the reasons.
         var barred: [(id: DownloadID, reason: Reason)] = []
         /// Downloads that wait for their servers for a reason other than the one shown.
         var told: Set<DownloadID> = []
@@ -252,7 +253,7 @@ final class DownloadQueue: Sendable {
         state.withLock { state in
             downloads.map { queued, row in
                 state.machine.enter(queued)
-                // After queueing, so that the object shows the correct reason for waiting.
+                // Create the object after queueing, so that it shows the correct reason for waiting.
                 return object(of: row, secrets[row.id], &state)
             }
         }
@@ -322,7 +323,7 @@ final class DownloadQueue: Sendable {
     /// stop and await.
     func hold(_ id: DownloadID) -> Run? { state.withLock { $0.machine.hold(id) } }
 
-    /// As ``hold(_:)``, unless the download has a run. Returns whether the download is held.
+    /// Like ``hold(_:)``, but has no effect if the download has a run. Returns whether the download is held.
     func holdIdle(_ id: DownloadID) -> Bool {
         state.withLock { state in
             guard state.machine.run(of: id) == nil else { return false }
@@ -349,7 +350,7 @@ final class DownloadQueue: Sendable {
         return (held, others)
     }
 
-    /// Ends the changes of downloads.
+    /// Ends the changes of held downloads, so that these can start again.
     func endChange(_ ids: [DownloadID]) {
         state.withLock { state in for id in ids { state.machine.take(.settle, of: id) } }
     }
@@ -364,8 +365,8 @@ final class DownloadQueue: Sendable {
         state.withLock { state in for id in ids { state.machine.take(.wake, of: id) } }
     }
 
-    /// Queues a download that would continue by itself, whatever it waits for, and returns its run, if it has one; `nil` if the
-    /// download is parked or not listed.
+    /// Queues a download that would continue automatically, regardless of what it waits for, and returns its run, if it has one;
+    /// `nil` if the download is parked or not listed.
     func tryNow(_ id: DownloadID) -> Run?? {
         state.withLock { state in
             guard let entry = state.machine.listed(id), !entry.state.isParked else { return nil }
@@ -374,8 +375,8 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// The queued downloads of a session, or with `nil` of any, that wait for a server that is down or has requested a delay,
-    /// and these servers.
+    /// The queued downloads of a session, or of any session if it is `nil`, that wait for a server that is down or has requested a
+    /// delay, and these servers.
     func waitingForServers(_ session: String?) -> (ids: Set<DownloadID>, origins: Set<Origin>) {
         state.withLock { state in state.machine.waitingForServers(session) }
     }
@@ -400,7 +401,7 @@ final class DownloadQueue: Sendable {
     func run(of id: DownloadID) -> Run? { state.withLock { $0.machine.run(of: id) } }
 
     /// Sets the conditions of a run whose server was assumed from the name of its host alone. Returns false if the real server
-    /// does not permit the start; the download then waits for it in the queue once the run has ended.
+    /// does not permit the start; the download then waits for this server in the queue once the run has ended.
     func correct(_ run: Run, _ real: QueueConditions, of id: DownloadID, _ book: HostBook) -> Bool {
         // allow(origin): the health of a server; carries no secret.
         let server = real.origin
@@ -431,7 +432,7 @@ final class DownloadQueue: Sendable {
         state.withLock { state in Set(ids.filter { state.machine.run(of: $0) != nil }) }
     }
 
-    /// Whether a download of a session has a run; with `nil`, of any session.
+    /// Whether a download of a session, or of any session if it is `nil`, has a run.
     func isRunning(_ session: String?) -> Bool {
         state.withLock { state in
             state.machine.runs.keys.contains { session == nil || registry[$0]?.session == session }
@@ -443,7 +444,7 @@ final class DownloadQueue: Sendable {
         state.withLock { state in Set(state.machine.runs.lazy.filter(\.value.hasBegun).map(\.key)) }
     }
 
-    /// The given downloads that do not continue by themselves.
+    /// The given downloads that do not continue automatically.
     func parked(among ids: Set<DownloadID>) -> [DownloadID] { state.withLock { $0.machine.parked(among: ids) } }
 
     /// The running and queued downloads, in the order of the queue, with their network needs.
@@ -570,7 +571,8 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// The object of a run's input, which it shows from now on; `nil` if the download has been edited since the input was read.
+    /// The object of the download, which shows the run's input from now on; `nil` if the download has been edited since the input
+    /// was read.
     func object(of input: RunInput, in run: Run) -> LiveDownload? {
         let request = input.row.request(with: input.secrets)
         return state.withLock { state in
@@ -627,7 +629,7 @@ final class DownloadQueue: Sendable {
 }
 
 extension DownloadQueue.State {
-    /// All runs, which must end, and the timer without a time.
+    /// All runs, which must end, and a setting that clears the timer.
     fileprivate mutating func closing() -> DownloadQueue.Closing {
         _ = wake.changed(to: nil)
         return DownloadQueue.Closing(runs: machine.runs, wake: wake)

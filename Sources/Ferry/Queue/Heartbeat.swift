@@ -8,7 +8,7 @@ import Synchronization
 /// during that beat is not lost, because one more beat follows. There is never more than one task.
 final class Heartbeat: Sendable {
     static let interval: Duration = .milliseconds(100)
-    /// The number of beats from one that stores progress in the catalogue to the next.
+    /// The progress is stored in the catalogue at every beat whose number is a multiple of this number.
     private static let beatsPerRecord = 100
 
     struct Beat {

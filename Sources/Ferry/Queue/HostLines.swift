@@ -79,7 +79,7 @@ struct HostLines: Sendable {
         raise(place.node, place.site)
     }
 
-    /// The valid downloads of a line, in no order.
+    /// The valid downloads of a line, in no particular order.
     func downloads(of site: QueuedSites.Number, in entries: [DownloadID: QueueEntry]) -> [DownloadID] {
         lines[site]?.waiting.downloads(in: entries) ?? []
     }
@@ -175,7 +175,7 @@ struct ShutLines: Sendable {
 
     // MARK: Reports
 
-    /// The lines for whose downloads a new reason must be reported; `size` is the number of downloads in a line.
+    /// The lines whose downloads wait for a new reason that must be reported; `size` is the number of downloads in a line.
     mutating func takeNews(at now: Duration, size: (QueuedSites.Number) -> Int) -> [QueuedSites.Number] {
         news.take(at: now, waits, size: size)
     }
@@ -184,11 +184,11 @@ struct ShutLines: Sendable {
     var nextNews: Duration? { news.next }
 }
 
-/// The lines whose reason for waiting differs from the reported one. Pure.
+/// The lines whose reason for waiting differs from the reported one.
 ///
 /// A server may change its answer many times a second, and 100,000 downloads may wait for it. So each report is followed by a
-/// pause that is proportional to the number of reported downloads. For a long line, a report states only whether it is shut;
-/// its times are read with its downloads.
+/// pause that is proportional to the number of reported downloads. For a long line, a report states only whether the line is shut;
+/// the times are read together with the downloads.
 struct WaitNews: Sendable {
     private var touched: Set<QueuedSites.Number> = []
     private var told: [QueuedSites.Number: HostWait] = [:]

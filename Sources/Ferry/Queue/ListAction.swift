@@ -15,7 +15,7 @@ package enum ListAction: Sendable {
     case resume
     case cancel
     case restart
-    /// With `ifIn`, only downloads in these states.
+    /// With `ifIn`, only downloads in these states are removed.
     case remove(deletingFiles: Bool, ifIn: Set<StateKind>? = nil)
     case change(RequestChange)
 
@@ -34,8 +34,8 @@ package enum ListAction: Sendable {
     var kinds: Set<StateKind> {
         switch self {
         case .pause: StateKind.waiting.union([.downloading, .verifying, .failed])
-        // A download that waits for the user may continue when the cause is gone, such as a hotel's sign-in page. Those that
-        // wait for a server are found in the queue; a slot, a network and a start date are no causes that an attempt removes.
+        // A download that waits for the user may continue when the cause is gone, such as a hotel's sign-in page. Downloads that
+        // wait for a server are found in the queue. An attempt cannot end a wait for a slot, a network or a start date.
         case .resume:
             [
                 .paused, .failed, .waitingToRetry, .waitingForDiskSpace, .waitingForFreshLink, .waitingForCredentials,
@@ -64,7 +64,7 @@ package enum ListAction: Sendable {
     }
 }
 
-/// The result of an action on several downloads: each of them is in one of the members.
+/// The result of an action on several downloads. Each download is in one of the members.
 package struct ListActionResult: Sendable {
     package var changed: Set<DownloadID> = []
     /// The downloads that were already in the state that the action leads to.

@@ -4,8 +4,8 @@ import Synchronization
 
 /// The storage of a list while it is open: its rows, the secrets of its requests, and the ledger of its runs.
 ///
-/// The three are in the same directory, are opened and closed together, and are used without a lock. After the closing, none of
-/// them is returned, and a caller that still holds one gets its error. Events that the app acknowledges while the list is
+/// The three are in the same directory, are opened and closed together, and are used without a lock. After the list is closed, none
+/// of them is returned, and a call to one that the caller still retains fails. Events that the app acknowledges while the list is
 /// closed are stored at the next opening.
 final class ListStorage: Sendable {
     private enum State {

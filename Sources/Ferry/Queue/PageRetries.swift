@@ -43,7 +43,8 @@ final class PageRetries: Sendable {
         }
     }
 
-    /// Resets the count of a download that has got past the page, was resumed by the user, or is no longer listed.
+    /// Resets the count of a download that has received something other than the page, was resumed by the user, or is no longer
+    /// listed.
     func forget(_ id: DownloadID) { state.withLock { $0.attempts[id] = nil } }
 
     /// The task of the current network; `nil` before the first.

@@ -16,7 +16,7 @@ struct QueueIndex: Sendable {
     private(set) var groupCounts: [UInt16: Int] = [:]
     /// The number of runs of each server.
     private(set) var siteCounts: [QueuedSites.Number: Int] = [:]
-    /// Runs that have no request to stop.
+    /// The number of runs without a request to stop.
     private(set) var runningCount = 0
     private(set) var parkedCount = 0
     /// The number of reported waits for a network.
@@ -113,7 +113,7 @@ struct QueueIndex: Sendable {
     /// Why the downloads of a server wait; `nil` if the server is not the reason.
     func wait(of site: QueuedSites.Number) -> HostWait? { shut[site] }
 
-    /// The queued downloads for which a new state of waiting for their servers must be reported.
+    /// The queued downloads whose waits for servers have new reasons that must be reported.
     mutating func takeNews(
         at now: Duration, in entries: [DownloadID: QueueEntry], _ sites: QueuedSites
     ) -> Set<DownloadID> {
@@ -168,7 +168,7 @@ struct QueueRules: Sendable {
     var sharesSlotsByHost = false
     /// Whether downloads from other servers are expected; slots beyond a server's share then stay free for them.
     var expectsOtherHosts = false
-    /// Whether downloads wait while their server is down or has asked for a delay; if not, they end with this reason.
+    /// Whether downloads wait while their server is down or has requested a delay. If false, they fail with that reason.
     var waitsForServers = true
     /// The networks that downloads without rules of their own may use.
     var permissions = (metered: true, constrained: true)
@@ -208,7 +208,8 @@ struct QueueRules: Sendable {
         }
     }
 
-    /// The lane of a download's network needs, by its own rule, its session's rule, or the manager's rule, in this order.
+    /// The lane of a download's network needs. Where the download has no rule of its own, both its session and the manager must
+    /// permit a network.
     func lane(of entry: QueueEntry, isLocal: Bool) -> UInt8 {
         let own = sessions.settings(of: entry.group)
         let needs = entry.rule.needs(
@@ -249,8 +250,7 @@ struct StampedHeap<Order: Comparable & Sendable>: Sendable {
         nodes = Heap(nodes.unordered.filter { entries[$0.id]?.stamp == $0.stamp })
     }
 
-    /// Removes the first valid node, which still counts. The caller must return it with ``putBack(_:)`` before any other
-    /// change.
+    /// Removes the first valid node, but still counts it. The caller must return it with ``putBack(_:)`` before any other change.
     mutating func takeFirst(in entries: [DownloadID: QueueEntry]) -> Node? {
         guard let node = first(in: entries) else { return nil }
         nodes.removeMin()
@@ -259,7 +259,7 @@ struct StampedHeap<Order: Comparable & Sendable>: Sendable {
 
     mutating func putBack(_ node: Node) { nodes.insert(node) }
 
-    /// The valid nodes, in no order.
+    /// The downloads of the valid nodes, in no particular order.
     func downloads(in entries: [DownloadID: QueueEntry]) -> [DownloadID] {
         nodes.unordered.lazy.filter { entries[$0.id]?.stamp == $0.stamp }.map(\.id)
     }
@@ -280,11 +280,11 @@ struct StampedHeap<Order: Comparable & Sendable>: Sendable {
 package struct QueueEntry: Sendable {
     /// A state without a run.
     package enum Rest: Sendable, Hashable {
-        /// Paused, ended, or waiting for its user.
+        /// Paused, ended, or waiting for the user.
         case parked
         /// Waiting for a slot, or for a network.
         case queued
-        /// Queued when that time has come.
+        /// Waiting for this time, and queued when it has come.
         case waiting(until: Duration)
     }
 
@@ -301,9 +301,9 @@ package struct QueueEntry: Sendable {
 
     /// A fact that changes the state of an entry.
     package enum Fact: Sendable {
-        /// Added, resumed, or found when the list is opened; with the state without a run.
+        /// Added, resumed, or found when the list is opened; with the state that the download has without a run.
         case list(Rest)
-        /// Paused, ended, or to be retried; with the state without a run.
+        /// Paused, ended, or to be retried; with the state that the download has without a run.
         case rest(Rest)
         /// The time of a waiting download has come, or the user retries it now.
         case wake

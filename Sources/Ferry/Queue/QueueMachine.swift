@@ -1,7 +1,7 @@
 package import FerryCore
 
 /// The queue: every listed download in one ``QueueEntry``. Downloads run in the order of their keys, at most `limit` at a time,
-/// not counting those of sessions with their own slots. Pure.
+/// not counting those of sessions with their own slots. Has no side effects.
 ///
 /// - Only ``decide(at:)`` starts downloads and withdraws slots. The next download to run is the one with the smallest key among
 ///   those that the network and their session's limit permit.
@@ -10,8 +10,8 @@ package import FerryCore
 /// - A download keeps its slot until its run has ended, so that at most `limit` downloads hold connections, files or timers,
 ///   and no download has two runs.
 ///
-/// The entries are authoritative, and all other tables are indices of them. Time is a `Duration` since a fixed start. Each fact
-/// takes O(log n); the results do not depend on hash order.
+/// The entries are authoritative, and all other tables are indices of them. Time is a `Duration` since a fixed start. Applying a
+/// fact takes O(log n); the results do not depend on hash order.
 package struct QueueMachine: Sendable {
     private(set) var rules: QueueRules
     private(set) var entries: [DownloadID: QueueEntry] = [:]
@@ -56,7 +56,7 @@ package struct QueueMachine: Sendable {
     /// The number of downloads that count towards the limit.
     package var occupiedCount: Int { index.occupied.count }
 
-    /// The given downloads that do not continue by themselves.
+    /// The given downloads that do not continue automatically.
     func parked(among ids: Set<DownloadID>) -> [DownloadID] { ids.filter { entries[$0]?.state.isParked ?? false } }
 
     /// Why a queued download is not running.
@@ -76,8 +76,8 @@ package struct QueueMachine: Sendable {
         return .server(origin, wait)
     }
 
-    /// The queued downloads of a session, or with `nil` of any, that wait for a server that is down or has requested a delay,
-    /// and these servers. Takes O(n).
+    /// The queued downloads of a session, or of any session if it is `nil`, that wait for a server that is down or has requested a
+    /// delay, and these servers. Takes O(n).
     mutating func waitingForServers(_ session: String?) -> (ids: Set<DownloadID>, origins: Set<Origin>) {
         let group = session.map { rules.sessions.number(of: $0) }
         var (ids, origins): (Set<DownloadID>, Set<Origin>) = ([], [])
@@ -91,8 +91,8 @@ package struct QueueMachine: Sendable {
         return (ids, origins)
     }
 
-    /// How many queued downloads get one of the same slots before a queued download; `nil` if it is not queued. Takes O(n), so
-    /// use it for single downloads only.
+    /// The number of queued downloads that use the same slots and get one before this queued download; `nil` if it is not queued.
+    /// Takes O(n), so use it for single downloads only.
     func countBefore(_ id: DownloadID) -> Int? {
         guard let entry = entries[id], entry.state.isQueued else { return nil }
         let isShared = rules.sharesSlots(entry.group)
@@ -217,7 +217,7 @@ package struct QueueMachine: Sendable {
     /// Sets whether slots beyond a server's share stay free for expected downloads from other servers.
     mutating func set(expectsOtherHosts: Bool) { rules.expectsOtherHosts = expectsOtherHosts }
 
-    /// Sets whether downloads wait while their server is down or has asked for a delay; if not, they end with this reason.
+    /// Sets whether downloads wait while their server is down or has requested a delay. If false, they fail with that reason.
     mutating func set(waitsForServers: Bool) { rules.waitsForServers = waitsForServers }
 
     mutating func set(allowsMetered: Bool, allowsConstrained: Bool) {
@@ -269,7 +269,7 @@ package struct QueueMachine: Sendable {
     /// Whether a run is in doubt.
     var hasDoubt: Bool { index.occupied.contains { entries[$0]?.isInDoubt ?? false } }
 
-    /// Ends the doubt about the runs of one host; with `nil`, of all hosts. Returns false if there was none.
+    /// Ends the doubt about the runs of one host, or of all hosts if it is `nil`. Returns false if there was no doubt.
     @discardableResult
     mutating func endDoubt(about host: QueuedHosts.Number?) -> Bool {
         let doubtful = index.occupied.filter { id in
@@ -376,9 +376,9 @@ extension QueueMachine {
     /// A server that receives no requests, and the reason.
     package struct HostRefusal: Sendable, Hashable {
         package enum Reason: Sendable, Hashable {
-            /// The server was given up after this number of attempts.
+            /// No further attempts are made on the server, because this number of attempts has failed.
             case givenUp(HostHealth.Cause, attempts: Int)
-            /// The server is down or has asked for a delay, and the list does not wait for servers.
+            /// The server is down or has requested a delay, and the list does not wait for servers.
             case absent(HostWait)
         }
 

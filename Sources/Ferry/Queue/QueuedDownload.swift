@@ -60,7 +60,8 @@ extension TransferSettings {
         return (request.connection.proxy.map(proxy.using) ?? proxy).proxy(for: url)?.host ?? url.host
     }
 
-    /// The same for a host of the index, whose scheme is not known; the proxy's host if http and https use the same proxy.
+    /// The host that a download connects to, given a host of the index, whose scheme is not known. This is the proxy's host if http
+    /// and https use the same proxy.
     fileprivate func host(for name: String) -> String {
         guard proxy.hasProxy else { return name }
         let text = name.utf8.contains(UInt8(ascii: ":")) ? "[\(name)]" : name

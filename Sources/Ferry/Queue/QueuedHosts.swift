@@ -39,7 +39,7 @@ struct QueuedHosts: Sendable {
         return number
     }
 
-    /// Counts one download less.
+    /// Counts one fewer download of a host.
     mutating func leave(_ number: Number) {
         guard var host = hosts[number] else { return }
         host.count -= 1

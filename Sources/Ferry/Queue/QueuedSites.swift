@@ -34,7 +34,7 @@ struct QueuedSites: Sendable {
         return lastNumber
     }
 
-    /// Counts one download less.
+    /// Counts one fewer download of a server.
     mutating func leave(_ number: Number) {
         guard var site = sites[number] else { return }
         site.count -= 1

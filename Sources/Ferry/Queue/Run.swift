@@ -49,7 +49,7 @@ package final class Run: Sendable {
         var order: DownloadDriver.Stop { self == .cancel ? .cancel : .pause }
     }
 
-    /// A completion that is in the store.
+    /// A completion that has been stored.
     struct Recorded: Sendable {
         var date: Date
         /// The number of its event.
@@ -163,12 +163,12 @@ package final class Run: Sendable {
     }
 }
 
-/// The input of a run. A class, because a value of this size in the frame of each waiting task would take several times its
+/// The input of a run. It is a class, because a value of this size in the frame of each waiting task would take several times its
 /// size while the download runs.
 final class RunInput: Sendable {
     let row: CatalogueRow
     let secrets: Secrets?
-    /// ``Run/edits`` before the row and secrets were read.
+    /// The value of ``Run/edits`` before the row and the secrets were read.
     let edits: Int
 
     init(_ row: CatalogueRow, _ secrets: Secrets?, edits: Int) {

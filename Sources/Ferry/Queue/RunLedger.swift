@@ -11,7 +11,7 @@ import SystemPackage
     import Musl
 #endif
 
-/// A small file beside the catalogue that records which downloads are running, and during which of them the process died.
+/// A small file beside the catalogue that records which downloads are running, and in which runs the process died.
 ///
 ///     begin(run): one `pwrite` marks its record as running
 ///     end(run), for any reason: the record is cleared
@@ -36,7 +36,7 @@ final class RunLedger: Sendable {
         var records: [Record?] = []
         var places: [Key: Int] = [:]
         var free: [Int] = []
-        /// Set at a requested exit; runs that end later do not count as deaths.
+        /// Set at a requested exit; runs that begin later are not recorded as running.
         var isOver = false
     }
 
@@ -139,7 +139,7 @@ final class RunLedger: Sendable {
         try? file.write(bytes, at: ByteCount(place * LedgerRecord.bytes))
     }
 
-    /// The maximum number of bytes read; far more records than concurrent runs.
+    /// The maximum number of bytes that are read. They contain far more records than there are concurrent runs.
     private static let mostBytes = ByteCount(1 << 22)
 
     /// The key of a record: the identifier, truncated if it is very long.
@@ -172,7 +172,7 @@ extension RunLedger {
     }
 }
 
-/// One record of a ``RunLedger``: 512 bytes, a line of text padded with newlines. Pure.
+/// One record of a ``RunLedger``: 512 bytes that contain a line of text, padded with newlines.
 ///
 ///     89abcdef runs 2 4f1c…-… 13 0123456789abc
 ///
@@ -183,7 +183,7 @@ struct LedgerRecord: Sendable, Hashable {
     static let bytes = 512
     /// The padding of records.
     static let blank = UInt8(ascii: "\n")
-    /// Maximum bytes of an identifier.
+    /// The maximum size of an identifier in bytes.
     static let mostKeyBytes = 384
 
     var key: [UInt8]
@@ -198,7 +198,7 @@ struct LedgerRecord: Sendable, Hashable {
         self.boot = String(boot.filter { $0 != " " && $0 != "\n" }.prefix(64))
     }
 
-    /// `nil` for a blank or truncated record, and for a record with a wrong checksum.
+    /// Decodes a record; `nil` for a blank or truncated record, and for a record with a wrong checksum.
     init?(_ record: ArraySlice<UInt8>) {
         let words = record.split(separator: UInt8(ascii: " "), maxSplits: 5, omittingEmptySubsequences: false)
         guard words.count == 6, let start = words.dropFirst().first?.startIndex,

@@ -144,7 +144,8 @@ extension Scheduler {
                 throw error
             }
             try await unlist([held(live)])
-            // Marked only after the removal from the list, because a list that is rebuilt from journals omits marked downloads.
+            // The part file is marked only after the removal from the list, because a list that is rebuilt from journals omits
+            // marked downloads.
             let (id, syncs) = (live.id, live.request.syncsToDisk)
             await withFiles { PartFiles.setTaken(data.partPath, by: id, syncs: syncs, fileSystem: $0) }
             takenDirectories.insert(data.partDirectory)

@@ -16,11 +16,12 @@ extension Scheduler {
         try await addAll(requests).map(\.live)
     }
 
-    /// As ``add(_:)``; also returns which downloads were not listed before.
+    /// Like ``add(_:)``, but also returns which downloads were not listed before.
     func addAll(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Added] {
         await prepareHosts()
         var answers = try await enlist(requests)
-        // Not while the list's lock is held, because the holder of a download's lock may be waiting for it.
+        // Revive the downloads without holding the list's lock, because the holder of a download's lock may be waiting for that
+        // lock.
         for index in answers.indices {
             while !answers[index].isNew, !(try await revive(answers[index].live)) {
                 // The download was removed before its lock was acquired.
@@ -58,7 +59,7 @@ extension Scheduler {
         return answers
     }
 
-    /// Acquires the list's lock for additions under these rules.
+    /// Acquires the list's lock, so that downloads with these network rules can be added. The caller must release the lock.
     func beginListing(_ rules: [NetworkRule]) async throws(DownloadError) -> any DownloadStore {
         let store = try await opened()
         await lookAtNetwork(for: rules)
@@ -158,7 +159,7 @@ extension Scheduler {
         return all
     }
 
-    /// The state without a run of a download that is new, or was found when the list was opened.
+    /// The state without a run that a download gets when it is added, or found when the list is opened.
     func rest(_ entry: IndexEntry) -> QueueEntry.Rest { entry.mayRun ? rest(until: entry.wakeAt) : .parked }
 
     /// Restarts a listed download that was added again, if it has ended and its file is missing or changed. Returns false if

@@ -118,7 +118,7 @@ extension Scheduler {
             throw DownloadError(.notResumable, ErrorPhrase(.journalWithoutURL, found.part))
         }
         row.session = session ?? configuration.storage.identifier ?? ""
-        // Adopting a part file starts it, even if it was paused.
+        // Adopting a part file starts its download, even if the download was paused.
         row.state = .waiting(.slot)
         let priority = DownloadPriority(rawValue: row.key.priority)
         row.key = queue.takeKey(priority)
@@ -164,7 +164,7 @@ extension CatalogueRow {
 // A journal may come from an archive of another user, so only its restrictions are trusted.
 
 extension TrustRules {
-    /// The stricter-than-default rules; permissions are omitted.
+    /// The rules that are stricter than the defaults; permissions are omitted.
     fileprivate var restrictions: TrustRules {
         var rules = TrustRules()
         (rules.strict, rules.failsOnChange) = (strict, failsOnChange)
@@ -173,7 +173,7 @@ extension TrustRules {
 }
 
 extension NetworkRule {
-    /// The prohibitions of the rule.
+    /// The prohibitions in the rule; permissions are omitted.
     fileprivate var restrictions: NetworkRule {
         NetworkRule(
             allowsMetered: allowsMetered == false ? false : nil,

@@ -69,7 +69,8 @@ extension Scheduler {
         return (row.request(with: secrets), secrets == nil)
     }
 
-    /// `lacksSecrets`: whether the download keeps waiting for its previous secrets, unless the request has new ones.
+    /// Stores the changed request and its secrets. `lacksSecrets` states whether the download keeps waiting for its previous
+    /// secrets, unless the request has new ones.
     private func write(
         _ request: DownloadRequest, from old: DownloadRequest, of live: LiveDownload, lacksSecrets: Bool
     ) async throws(DownloadError) {
@@ -95,9 +96,9 @@ extension Scheduler {
         live.change { $0.priority = priority }
     }
 
-    /// Passes the position and the texts to the run and its journal.
+    /// Passes the position, the label and other tags to the run and its journal.
     private func tag(_ live: LiveDownload) async throws(DownloadError) {
-        // A run without a driver checks this count once it has one.
+        // A run without a driver checks this count once it has a driver.
         queue.edited(live.id)
         guard let driver = live.driver, let row = try await keptStore?.row(live.id) else { return }
         driver.set(tags: JournalTags(row))
@@ -116,7 +117,7 @@ extension Scheduler {
                     recovery: .needsUser)
             }
             var request = old
-            // allow(secrets): what the user answers for this download, whose server was named above.
+            // allow(secrets): the user has provided them for this download, whose server was checked above.
             request.credentials = credentials
             // Credentials in a URL would take precedence over these.
             request.sources = request.sources.map { $0.with(nil) }

@@ -3,7 +3,7 @@ import FerryEngine
 
 /// Budgets and health of hosts.
 extension Scheduler {
-    /// Sets the budget of a host or domain; `nil` restores the one in the settings.
+    /// Sets the budget of a host or domain; `nil` restores the budget in the settings.
     func set(_ budget: HostBudget?, for scope: HostScope) async throws(DownloadError) {
         guard let known = scope.normalized else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.noHostName, scope.name))
@@ -37,8 +37,8 @@ extension Scheduler {
         reschedule()
     }
 
-    /// The error of a download that ends without an attempt, because its server was given up or because the list does not wait
-    /// for servers; `nil` if its attempts are not limited.
+    /// The error of a download that ends without an attempt, because no further attempts are made on its server, or because the
+    /// list does not wait for servers; `nil` if its attempts are not limited.
     func refusal(of run: Run, _ input: RunInput) -> DownloadError? {
         guard let refusal = run.refusal else { return nil }
         let host = refusal.origin.authority

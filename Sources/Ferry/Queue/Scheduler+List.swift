@@ -68,7 +68,7 @@ extension Scheduler {
         return try await storageReport(session: nil, directory: directory)
     }
 
-    /// The report of one session, or with `nil` of all; `directory` is searched for orphaned part files.
+    /// The report of one session, or of all sessions if it is `nil`; `directory` is searched for orphaned part files.
     func storageReport(session: String?, directory: String?) async throws(DownloadError) -> StorageReport {
         let totals = try await opened().totals(session: session)
         var report = StorageReport()
@@ -179,7 +179,8 @@ extension Scheduler {
         queue.running.map { ($0.live.status, $0.live.session) }
     }
 
-    /// The speed of a session's downloads in bytes per second; `nil` for all sessions. 0 while none is running.
+    /// The speed of a session's downloads in bytes per second, or of all downloads if `session` is `nil`. The speed is 0 while no
+    /// download is running.
     func bytesPerSecond(of session: String?) -> Double {
         queue.isRunning(session) ? traffic.bytesPerSecond(of: session, at: clock.now()) : 0
     }
@@ -210,7 +211,7 @@ extension Scheduler {
 }
 
 extension DownloadManager {
-    /// Sets the limits of a session, effective at once; not stored.
+    /// Sets the limits of a session, which take effect at once and are not stored.
     package func set(_ settings: SessionSettings, of session: String) { scheduler?.set(settings, of: session) }
 }
 

@@ -6,8 +6,9 @@ import FerryEngine
 /// Downloads without a run and without a handle are changed in one transaction (``batch(_:_:in:into:)``), the others one by
 /// one, each as a batch of one.
 extension Scheduler {
-    /// Executes an action on these downloads, or with `nil` on all downloads whose state permits it; in one session, or with
-    /// `nil` in any. Throws if the list refuses the transaction; errors of single downloads are in the result.
+    /// Executes an action on the downloads `ids`, or on all downloads whose state permits it if `ids` is `nil`. Only downloads of
+    /// `session` are affected, or of any session if it is `nil`. Throws if the list refuses the transaction; errors of single
+    /// downloads are in the result.
     func perform(
         _ action: ListAction, on ids: [DownloadID]?, session: String?
     ) async throws(DownloadError) -> ListActionResult {
@@ -26,7 +27,7 @@ extension Scheduler {
         }
         if case .resume = action {
             if ids == nil { result.changed = tryServersNow(session) }
-            // Each is queued behind the one before it.
+            // Each download is queued behind the previous one.
             var rest = entries[...]
             while let first = rest.first {
                 let isQuiet = isBatched(first, action)
@@ -40,19 +41,19 @@ extension Scheduler {
             let known = entries.filter { !isBatched($0, action) && isMeant($0, action) }
             let left = try await together(batched, action, since: since, in: store, &result)
             let ids = (left + known).map(\.id)
-            // Downloads without a run first, because they would otherwise start in the slots of the running ones.
+            // Change the downloads without a run first, because they would otherwise start in the slots of the running ones.
             let running = queue.running(among: ids)
             try await singly(ids.filter { !running.contains($0) }, action, in: store, &result)
             try await singly(ids.filter(running.contains), action, in: store, &result)
         }
         if case .change(let change) = action { await lookAtNetwork(for: [change.request.network]) }
-        // An action on all does not apply to downloads that have ended or left the list meanwhile.
+        // An action on all downloads does not apply to downloads that have ended or left the list meanwhile.
         if ids == nil { result.failures = result.failures.filter { ![.wrongState, .notFound].contains($1.code) } }
         return result
     }
 
-    /// Allows requests to the servers for which queued downloads wait. Returns these downloads, which have no state of their own
-    /// in the rows.
+    /// Allows requests to the servers for which queued downloads wait. Returns these downloads, whose rows do not show that they
+    /// wait for a server.
     private func tryServersNow(_ session: String?) -> Set<DownloadID> {
         let (ids, origins) = queue.waitingForServers(session)
         engine.started?.book.tryNow { origins.contains($0) }
@@ -77,7 +78,8 @@ extension Scheduler {
         if case .pause(stopsRetries: true) = action { entry.kind == .failed && entry.wakeAt != nil } else { false }
     }
 
-    /// Whether the action applies to a download. A pause of all applies to a failed download only if it will be retried.
+    /// Whether the action applies to a download. A pause of all downloads applies to a failed download only if the download will be
+    /// retried.
     private func isMeant(_ entry: IndexEntry, _ action: ListAction) -> Bool {
         guard case .pause(stopsRetries: true) = action, entry.kind == .failed else { return true }
         return entry.wakeAt != nil
@@ -205,8 +207,9 @@ extension Scheduler {
 
     // MARK: Ended ones
 
-    /// Removes ended downloads of these kinds from the list; in one session, or with `nil` in all. Returns the removed
-    /// downloads, and as failures those whose files were kept because they are no longer the published files.
+    /// Removes ended downloads of these kinds, of one session or of all sessions if it is `nil`, from the list. Returns the removed
+    /// downloads. A removed download whose file was kept, because it is no longer the published file, is also reported as a
+    /// failure.
     @discardableResult
     func clear(
         _ filter: ClearFilter, deletingFiles: Bool, session: String?

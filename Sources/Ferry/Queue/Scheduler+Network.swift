@@ -22,7 +22,7 @@ extension Scheduler {
         guard queue.assumesNetwork, watchesNetwork else { return }
         let configuration = configuration
         guard rules.contains(where: { configuration.forbids(some: $0) }) else { return }
-        // Not concurrently with a shutdown, after which monitoring must not begin.
+        // The lock excludes a concurrent shutdown, after which monitoring must not begin.
         await openLock.acquire()
         defer { openLock.release() }
         guard queue.assumesNetwork else { return }
@@ -43,7 +43,7 @@ extension Scheduler {
         if moved != nil { retryPages() }
     }
 
-    /// Applies a new snapshot to the queue, as ``DownloadQueue/see(_:moved:)``, and cancels the lookups of earlier networks.
+    /// Applies a new snapshot to the queue with ``DownloadQueue/see(_:moved:)``, and cancels the lookups of earlier networks.
     @discardableResult
     func see(_ snapshot: NetworkSnapshot, moved: () -> Void = {}) -> DownloadQueue.NetworkChange {
         let change = queue.see(snapshot, moved: moved)
@@ -138,7 +138,7 @@ extension DownloadError {
 }
 
 extension DownloadState {
-    /// Whether the queue decides when the wait ends: slot, server, network, time.
+    /// Whether the queue decides when the wait ends, which may be a wait for a slot, a server, a network or a time.
     var followsQueue: Bool {
         switch self {
         case .waiting(.slot), .waiting(.server), .waiting(.network), .waiting(.retry), .waiting(.notBefore): true
@@ -161,7 +161,7 @@ extension DownloadError {
 }
 
 extension DownloadManager.Configuration {
-    /// Whether a download with this rule may not use some network.
+    /// Whether there is a kind of network that a download with this rule may not use.
     fileprivate func forbids(some rule: NetworkRule) -> Bool {
         !(rule.allowsMetered ?? allowsMeteredNetwork) || !(rule.allowsConstrained ?? allowsConstrainedNetwork)
     }

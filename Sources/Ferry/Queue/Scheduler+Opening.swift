@@ -53,7 +53,7 @@ extension Scheduler {
             let stored = await dateRetries(try await store.load(), in: store)
             let (ledger, entries, crashed) = await openLedger(at: place, stored, in: store)
             paused = crashed
-            // If secrets are no longer stored, those of earlier runs are deleted.
+            // If secrets are no longer stored, the secrets from earlier processes are deleted.
             let unfinished = entries.filter { !$0.kind.isFinal || $0.kind == .failed }.map(\.id)
             await kept.sweep(keeping: configuration.storesCredentials ? Set(unfinished) : [])
             await refresh(entries, in: store)
@@ -177,7 +177,7 @@ extension Scheduler {
         for run in closing.runs.values { await run.ended() }
         pump?.cancel()
         await pump?.value
-        // Before the list's lock is acquired, because an attempt may wait for that lock.
+        // End the retries before the list's lock is acquired, because a retry may wait for that lock.
         await pageRetries.close()
         // Wait for additions and moves that are in progress.
         await listLock.acquire()
@@ -195,7 +195,7 @@ extension Scheduler {
         updates.notify()
     }
 
-    /// Refuses new downloads and returns once none is running or queued.
+    /// Refuses new downloads, and returns once no download is running or queued.
     func drain() async -> Bool {
         queue.drain()
         do throws(DownloadError) { _ = try await opened() } catch { return false }

@@ -143,7 +143,7 @@ extension Scheduler {
         let store = keptStore
         var candidate = try await withFiles { files throws(DownloadError) in try mover(files).candidate(draft) }
         while true {
-            // Stored before the rename, so that the next launch can find the file after an interruption.
+            // The candidate is stored before the rename, so that the next launch can find the file after an interruption.
             try await store?.commit([.update(id, [.announced(candidate.file)])])
             do throws(DownloadError) {
                 let naming = try await withFiles { [candidate] files throws(DownloadError) in

@@ -7,15 +7,15 @@ import FerryEngine
     import struct Foundation.Date
 #endif
 
-/// Failed downloads that are retried by themselves (`retriesFailedAfter`). The setting applies to all failed downloads, also to
-/// those that failed before it was set, from their ends on; not to those whose retries the user has stopped.
+/// The automatic retries of failed downloads (`retriesFailedAfter`). The setting also applies to downloads that failed before it
+/// was set; the delay counts from the end of each download. It does not apply to downloads whose retries the user has stopped.
 extension Scheduler {
-    /// Dates the retries of the stored downloads by the current setting, which may have changed since they failed. Returns the
-    /// updated entries.
+    /// Sets the dates of the stored downloads' retries by the current setting, which may have changed since the downloads failed.
+    /// Returns the updated entries.
     func dateRetries(_ entries: [IndexEntry], in store: any DownloadStore) async -> [IndexEntry] {
         let delay = configuration.parksListed ? nil : configuration.retriesFailedAfter
         var dates: [DownloadID: Date?] = [:]
-        // Without the setting, only downloads that have a retry lose it.
+        // Without the setting, only downloads that have a retry date change: they lose it.
         let failed = entries.filter { $0.kind == .failed && (delay != nil || $0.wakeAt != nil) }.map(\.id)
         for some in failed.chunks() {
             guard let rows = try? await store.rows(some) else { continue }
@@ -63,7 +63,7 @@ extension Scheduler {
 }
 
 extension [DownloadID] {
-    /// Parts that are read from the store at a time.
+    /// The identifiers in chunks, each of which is read from the store at once.
     fileprivate func chunks(of count: Int = 1000) -> [[DownloadID]] {
         stride(from: 0, to: self.count, by: count).map { Array(self[$0..<Swift.min(self.count, $0 + count)]) }
     }

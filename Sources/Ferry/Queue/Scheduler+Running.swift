@@ -15,7 +15,7 @@ extension Scheduler {
         _ run: Run, _ id: DownloadID, _ environment: EngineEnvironment, on loop: (any TaskExecutor)?
     ) async {
         await mark(id, isRunning: true, environment)
-        // Held until the entry has changed, so that no object is created from a row that was read before the end.
+        // Keep the object until the entry has changed, so that no object is created from a row that was read before the end.
         let live = await attempt(run, id, environment, on: loop)
         await mark(id, isRunning: false, environment)
         // The entry and the driver's report closure retain the run.
@@ -150,7 +150,7 @@ extension Scheduler {
         var context = RunContext()
         context.partPath = row.part ?? path
         context.replaces = row.earlierFile
-        // A deliberate duplicate must not end with the first download's file.
+        // A deliberate duplicate must not be completed with the first download's file.
         context.ignoresFinished =
             isRenewed || row.published != nil
             || isKept && row.request.onDuplicate == .addAnother
@@ -211,10 +211,11 @@ extension Scheduler {
             keep(.state(.waiting(.slot)), of: live, retryAt: nil)
             live.set(state: .waiting(.server(since: nil, until: date)), after: error)
             if let site = run.site, environment.book.isHeld(site) {
-                // It waits in the queue, with the other downloads of its server, until that server may be tried.
+                // The download waits in the queue, with the other downloads of its server, until that server may receive requests
+                // again.
                 run.stop(.slot)
             } else {
-                // Another server, for example that of a redirect.
+                // Another server has requested the delay, for example that of a redirect.
                 happened(.waiting(.server(since: nil, until: date), message: error.reason), to: live.id)
             }
             told(live.id)
@@ -340,7 +341,8 @@ extension Scheduler {
         ended(live, ending, number, retryAt: retryAt)
     }
 
-    /// Returns the final progress of a run that has ended without its file, and shows it: the bytes that its part file still has.
+    /// Returns the final progress of a run that has ended without completing its file, and shows it. The progress counts the bytes
+    /// that the part file still contains.
     private func heldProgress(_ live: LiveDownload) async -> DownloadProgress {
         let (status, request) = (live.status, live.request)
         guard status.progress.completedBytes > 0, request.uploadTo == nil, let path = status.path,
@@ -390,7 +392,7 @@ extension Scheduler {
         log.append(event)
     }
 
-    /// Makes changes durable. Throws if the list refuses, or is closed.
+    /// Makes changes durable. Throws if the list refuses them, or is closed.
     @discardableResult
     func commit(_ changes: [StoreChange]) async throws(DownloadError) -> [NumberedEvent] {
         guard let store else {
@@ -400,7 +402,8 @@ extension Scheduler {
         return try await store.commit(changes)
     }
 
-    /// As ``commit(_:)``; an error is logged and does not stop the download. Returns whether the changes were stored.
+    /// Like ``commit(_:)``, but logs an error instead of throwing it, so that the error does not stop the download. Returns whether
+    /// the changes were stored.
     @discardableResult
     private func keep(_ changes: [StoreChange]) async -> Bool {
         do throws(DownloadError) {

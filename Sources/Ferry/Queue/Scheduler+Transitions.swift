@@ -62,7 +62,7 @@ extension Scheduler {
     }
 
     /// Queues downloads behind the others of their priority, in this order, or with `keepsPlace` at their current places.
-    /// Stores `fields` of each in the same transaction. With `isRenewed`, discards the received bytes.
+    /// Stores `fields` for each download in the same transaction. With `isRenewed`, discards the received bytes.
     func enqueue(
         _ held: [HeldDownload], with fields: [RowField] = [], isRenewed: Bool = false, keepsPlace: Bool = false
     ) async throws(DownloadError) {
@@ -88,7 +88,7 @@ extension Scheduler {
         join(try await placeLast(joining(held)))
     }
 
-    /// A download that will be queued with its key, from this date on.
+    /// A download that will be queued with its key, from `start` on.
     private struct Joining {
         var entry: IndexEntry
         let live: LiveDownload?

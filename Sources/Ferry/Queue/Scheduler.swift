@@ -27,12 +27,12 @@ import SystemPackage
 /// actions are committed before they are reported. States of a run are submitted before they are reported, and its end is
 /// reported even if the list refuses it.
 ///
-/// A user action on one download holds the download's `AsyncLock`; additions, moves and batches hold the list's. An action that
-/// needs the download without a run executes in ``holding(_:_:_:)``.
+/// A user action on one download holds the download's `AsyncLock`; additions, moves and batches hold the list's lock. An action
+/// that needs the download without a run executes in ``holding(_:_:_:)``.
 ///
-/// Order of async locks: `lifeLock`, a download's, `openLock`, `listLock`. The list is never opened while a download's lock is
-/// held, but a change may acquire `openLock` to check the network. Order of mutexes: that of ``NetworkTasks``, the queue's, and
-/// then any other; none is held across a suspension point.
+/// Order of async locks: `lifeLock`, a download's lock, `openLock`, `listLock`. The list is never opened while a download's lock is
+/// held, but a change may acquire `openLock` to check the network. Order of mutexes: that of ``NetworkTasks``, that of the queue,
+/// then any other. No mutex is held across a suspension point.
 final class Scheduler: Sendable {
     private let settings: Mutex<DownloadManager.Configuration>
     /// Whether the list is kept on disk.
@@ -114,7 +114,7 @@ final class Scheduler: Sendable {
     ) async throws(Failure) {
         await settingsLock.acquire()
         defer { settingsLock.release() }
-        // Not while the mutex is held, because `change` may read the manager.
+        // Call `change` without holding the mutex, because it may read the manager.
         var new = self.configuration
         try change(&new)
         new.maxConcurrentDownloads = max(1, new.maxConcurrentDownloads)

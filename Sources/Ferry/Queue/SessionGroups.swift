@@ -10,8 +10,8 @@ package struct SessionSettings: Codable, Sendable, Hashable {
     package var allowsMetered: Bool?
     /// Whether constrained networks may be used; `nil` for the manager's rule.
     package var allowsConstrained: Bool?
-    /// Whether the session's downloads neither wait for slots of the list nor take any, because a program waits for each of
-    /// them. `nil` for no.
+    /// Whether the session's downloads neither wait for slots of the list nor take any, because a program waits for each of them.
+    /// `nil` means false.
     package var hasOwnSlots: Bool?
 
     package init() {}

@@ -15,8 +15,8 @@ struct Standing: Sendable, Hashable {
     static let slot = Standing(reason: .slot)
 }
 
-/// The dates of monotonic times. A time keeps its date until the wall clock is set or the machine has slept, so that the same
-/// state stays equal.
+/// Converts monotonic times to dates. A time keeps its date until the wall clock is set or the machine has slept, so that values
+/// derived from the same state stay equal.
 struct WallTimes: Sendable {
     private var start: Date?
 

@@ -13,7 +13,7 @@ final class WakeTimer: Sendable {
         private(set) var at: Duration?
         private(set) var number: UInt64 = 0
 
-        /// Changes the time; `nil` if it is the same.
+        /// Changes the time, and returns the new setting; `nil` if the time is the same.
         mutating func changed(to time: Duration?) -> Setting? {
             guard time != at else { return nil }
             at = time
@@ -38,7 +38,7 @@ final class WakeTimer: Sendable {
             state.number = setting.number
             let last = state.task
             state.task = setting.at.map { time in
-                // owner: state, cancelled when the timer is set again, as a list that is closed does.
+                // owner: state, cancelled when the timer is set again, which also happens when the list is closed.
                 Task { [clock] in
                     try? await clock.sleep(until: time)
                     if !Task.isCancelled { wake(time) }

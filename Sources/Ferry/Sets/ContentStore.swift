@@ -11,13 +11,13 @@ import SystemPackage
 ///   published.
 /// - An existing file with that name is compared before the new one is removed.
 ///
-/// There is no index besides the names, so memory does not grow. A kill leaves a part file or a file under its first name; the
-/// next request for the URL finds that file complete.
+/// There is no index besides the names, so memory does not grow. If the process is killed, a part file or a file under its
+/// temporary name remains; the next request for the URL resumes the part file, or finds the file complete.
 package struct ContentStore: Sendable {
     /// The prefix of the names of files whose digest is not known yet.
     package static let prefix = ReservedName.incoming.text
 
-    /// Absolute.
+    /// The absolute path of the directory.
     package let directory: String
     /// Whether renaming is durable before it is reported. Default true.
     package var syncs = true
@@ -47,7 +47,7 @@ package struct ContentStore: Sendable {
     /// Renames a completed file to the name of its content, or removes it if the directory already has the content.
     ///
     /// - Parameter name: Returns the path below the directory for a file with this SHA-256 (64 hexadecimal digits).
-    /// - Throws: `conflict` if a file with the name has different bytes; both files are kept. `disk`.
+    /// - Throws: `conflict` if a file with the name has different bytes; both files are then kept. `disk` for any other error.
     package func store(
         _ file: FinishedDownload, _ name: @escaping @Sendable (_ digest: String) throws(DownloadError) -> String
     ) async throws(DownloadError) -> Stored {
@@ -104,14 +104,14 @@ package struct ContentStore: Sendable {
         } catch { throw DownloadError(error) }
     }
 
-    /// Renames without replacing. Returns false if the name is taken.
+    /// Renames a file without replacing another one. Returns false if the name is taken.
     private func take(_ from: FilePath, as to: FilePath, _ disk: Disk) throws(FileError) -> Bool {
         do throws(FileError) {
             do throws(FileError) { try disk.fileSystem.rename(from, to: to, replacing: false) } catch
                 where error.kind == .unsupported
             {
                 try disk.fileSystem.link(from, to: to)
-                // allow(ours): it has the other name too.
+                // allow(ours): the file has the other name too.
                 try disk.fileSystem.removeIfPresent(from)
             }
             return true

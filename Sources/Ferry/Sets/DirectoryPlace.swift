@@ -18,7 +18,7 @@ struct DirectoryPlace: SyncPlace {
 
     /// Opens the manifest, compares the list with the directory, and creates the directories of the files. Blocks.
     ///
-    /// Throws `conflict` while another sync of the directory runs, and `disk` for a directory that is not writable.
+    /// Throws `conflict` while another sync of the directory is running, and `disk` if the directory is not writable.
     static func open(
         _ root: FilePath, _ listing: SetListing, _ options: SyncOptions, _ disk: Disk
     ) throws(DownloadError) -> (place: DirectoryPlace, manifest: Manifest) {
@@ -47,7 +47,7 @@ struct DirectoryPlace: SyncPlace {
                 failures[parent] = DownloadError(.disk, ErrorPhrase(.directoryReadOnly, "\(directory)"))
             }
         }
-        // Nothing depends on an empty directory.
+        // Ignore errors, because nothing depends on an empty directory.
         for path in listing.emptyDirectories { try? confined.makeDirectories(root.appending(path), syncs: false) }
         let place = DirectoryPlace(
             plan: plan, earlier: manifest.records, failures: failures, root: root, options: options)
@@ -118,7 +118,7 @@ struct DirectoryPlace: SyncPlace {
     /// Deletes a file of the set and its digests, if the file is unchanged since its download. Returns whether it was deleted.
     /// Size and time are not sufficient proof, because the server publishes them.
     ///
-    /// - Throws: Why the file cannot be kept in the backup directory.
+    /// - Throws: An error if the file cannot be kept in the backup directory.
     private func delete(_ record: FileRecord, _ disk: Disk) throws(FileError) -> Bool {
         let path = root.appending(record.path)
         let fileSystem = fileSystem(disk)
@@ -148,9 +148,9 @@ extension SyncPlan.Holdings {
     /// The directory of a set on the disk.
     ///
     /// - Parameters:
-    ///   - fileSystem: Confined to the directory.
-    ///   - restoringTimes: Whether a file with the bytes of its record gets its recorded time again, so that it is recognized
-    ///     without reading it. Otherwise nothing is written.
+    ///   - fileSystem: A file system that is confined to the directory.
+    ///   - restoringTimes: Whether a file with the bytes of its record gets its recorded time again, so that the file is recognized
+    ///     later without being read. Otherwise nothing is written.
     init(
         _ root: FilePath, _ manifest: [FilePath: FileRecord], _ fileSystem: any FileSystem, restoringTimes: Bool
     ) {

@@ -44,7 +44,7 @@ public struct VerifiedFile: Sendable, Hashable {
     /// Why the record must not be used to write files; `nil` if it may be.
     var recordFlaw: ErrorPhrase?
 
-    /// Whether the file is whole.
+    /// Whether the file has the recorded digest.
     public var isIntact: Bool { state == .intact }
 
     /// The number of bytes that differ.
@@ -57,8 +57,7 @@ public struct VerifiedFile: Sendable, Hashable {
     }
 }
 
-/// Coded as `{"path", "state", "ranges"?, "error"?, "totalBytes"?, "checksum"?, "recordedBy"?,
-/// "recordedIn"?}`.
+/// Encoded as `{"path", "state", "ranges"?, "error"?, "totalBytes"?, "checksum"?, "recordedBy"?, "recordedIn"?}`.
 extension VerifiedFile: Encodable {
     private enum CodingKeys: String, CodingKey {
         case path, state, ranges, error, totalBytes, checksum, recordedBy, recordedIn
@@ -100,8 +99,8 @@ extension VerifiedFile.State {
 /// manifest of this user's set that contains it.
 ///
 /// Nothing is written, so the files and records may belong to anyone who lets this user read them. The ``RecordSource`` of a
-/// record decides whether ``DownloadManager/repair(_:with:)`` may use it. Manifests are searched for in the directories above
-/// the file only as far as nobody else can create files there.
+/// record decides whether ``DownloadManager/repair(_:with:)`` may use it. Manifests are searched for in the directories above the
+/// file, up to the first directory in which others can create files.
 struct FileVerifier {
     let disk: Disk
 
@@ -173,7 +172,7 @@ struct FileVerifier {
     /// A record and its source.
     typealias Found = (record: FileRecord, source: RecordSource)
 
-    /// Returns the digests beside a file, unless they are of an earlier download of it.
+    /// Returns the digests beside a file, unless they belong to an earlier download of the file.
     private func digests(beside path: FilePath, _ fileSystem: any FileSystem) -> Found? {
         guard let place = DigestFile.path(of: path), let opened = try? fileSystem.openAnyones(place) else { return nil }
         defer { opened.close() }
@@ -336,13 +335,13 @@ extension DownloadManager {
     /// Returns the download that repairs a file: it fetches the bytes that differ, and replaces the file in one step. The new
     /// bytes are proven by the validator of the first download or by the digest. The file is not changed before that.
     ///
-    /// First copies the intact bytes to a file beside it, and syncs and compares the copy.
+    /// First copies the intact bytes to a file beside the original, and syncs and compares the copy.
     ///
     /// - Parameters:
     ///   - file: A damaged, changed or missing file, as returned by ``verify(_:_:)``.
     ///   - template: The options of the request; its sources, if any, replace those of the record.
-    /// - Throws: `notResumable` without a URL or a record of this user's own; `conflict` while another download uses the name;
-    ///   `disk` if the file cannot be read or belongs to another user.
+    /// - Throws: `notResumable` if there is no URL, or no record that belongs to this user; `conflict` while another download uses
+    ///   the name; `disk` if the file cannot be read or belongs to another user.
     public static func repair(
         _ file: VerifiedFile, with template: DownloadRequest
     ) async throws(DownloadError) -> DownloadRequest {

@@ -10,13 +10,13 @@ import SystemPackage
     import Foundation
 #endif
 
-/// The manifest of a set: a ``FileRecord`` per line, of which the last one for a path counts. For a directory it is the file
-/// `DIR/ferry-manifest.jsonl`. For a set in a bucket, whose manifest is an object, it is the local log of the runs that have
-/// not ended.
+/// The manifest of a set: one ``FileRecord`` per line. If several lines have the same path, the last one counts. For a directory it
+/// is the file `DIR/ferry-manifest.jsonl`. For a set in a bucket, whose manifest is an object, it is the local log of the runs that
+/// have not ended.
 ///
-/// A sync appends each file when it has been published, so a killed sync leaves the records of its completed files. At the end
-/// of a sync the manifest is replaced in one step, in the order of the list, with the number of its files as its last line. The
-/// file's lock prevents two syncs of one directory at the same time.
+/// A sync appends the record of each file when the file has been published, so a killed sync leaves the records of its completed
+/// files. At the end of a sync the manifest is replaced in one step, in the order of the list, with the number of its files as its
+/// last line. The file's lock prevents two syncs of one directory at the same time.
 struct Manifest: Sendable {
     /// The records, by path.
     private(set) var records: [FilePath: FileRecord] = [:]
@@ -29,11 +29,11 @@ struct Manifest: Sendable {
 
     /// The meaning of the paths in records.
     enum PathRule: Sendable {
-        /// Paths of files on this machine.
+        /// Relative paths of files on this machine.
         case files
         /// Keys of objects below a prefix.
         case keys
-        /// As `keys`, and the key of their manifest, which is an uploaded object too.
+        /// Like `keys`, and the key of the manifest, which is uploaded as an object too.
         case noted
 
         fileprivate func contains(_ path: String) -> Bool {
@@ -60,7 +60,7 @@ struct Manifest: Sendable {
             at: directory.appending(SetPath.manifest), of: directory.string, .files, fileSystem: fileSystem)
     }
 
-    /// Likewise, of a set whose place has this name.
+    /// Opens the manifest at `path`, or creates it. `set` is the name of the set in error messages. Blocks.
     init(at path: FilePath, of set: String, _ paths: PathRule, fileSystem: any FileSystem) throws(DownloadError) {
         self.path = path
         self.paths = paths
@@ -112,7 +112,8 @@ struct Manifest: Sendable {
         try content(at: directory.appending(SetPath.manifest), of: directory.string, .files, fileSystem: fileSystem)
     }
 
-    /// Likewise, of a set whose place has this name.
+    /// Reads the records of the manifest at `path`, without changing anything. `set` is the name of the set in error messages.
+    /// Blocks.
     static func content(
         at path: FilePath, of set: String, _ paths: PathRule, fileSystem: any FileSystem
     ) throws(DownloadError) -> Content? {
@@ -142,7 +143,7 @@ struct Manifest: Sendable {
         do throws(FileError) {
             let found = try Self.read(file, length: end, path, paths)
             records = found.records
-            // A line that a kill or power cut truncated is overwritten.
+            // A line that was truncated when the process was killed or the power failed is overwritten.
             end = found.end
         } catch { throw DownloadError(error) }
     }
@@ -219,15 +220,15 @@ struct Manifest: Sendable {
         return lines
     }
 
-    /// Appends a record. Not synced: a lost line costs a request, or the comparison of an object whose start was synced.
-    /// Blocks.
+    /// Appends a record, but does not sync it. If the line is lost, the next sync only repeats a request, or compares an object
+    /// whose upload was recorded durably when it began. Blocks.
     mutating func append(_ record: FileRecord) throws(DownloadError) {
         records[record.key] = record
         try appendLine(of: record)
     }
 
-    /// Appends the line of a record that is needed by the next run alone: ``records``, whose table copies of this manifest
-    /// share, stay as they are. Not synced. Blocks.
+    /// Appends the line of a record that only the next run needs, but does not sync it. ``records`` does not change, so that copies
+    /// of this manifest continue to share its table. Blocks.
     mutating func appendLine(of record: FileRecord) throws(DownloadError) { try write(try Self.line(record)) }
 
     /// Appends records, many with one write. Blocks.
@@ -327,8 +328,8 @@ struct Manifest: Sendable {
         if (try? fileSystem.isNamed(path, file)) == true { try? fileSystem.removeIfPresent(path) }
     }
 
-    /// Returns the line of a record. If the line would be too long to be read back, drops first the mirrors, then the reason
-    /// for a failure.
+    /// Returns the line of a record. If the line would be too long to be read back, drops first the mirrors, then the reason for a
+    /// failure, then other fields that the record can lack.
     static func line(_ record: FileRecord) throws(DownloadError) -> [UInt8] {
         var record = record
         // The digests of pieces are in a separate file beside the downloaded one.
@@ -355,7 +356,7 @@ final class ArrivingManifest: Sendable {
     /// Never contended, because pieces arrive one after the other.
     private let state = Mutex((lines: Manifest.Lines(.keys), digest: RunningDigest(.sha256)))
 
-    /// Pieces above this are read on a file thread, which takes longer to wake than a small one takes to read.
+    /// Pieces above this size are parsed on a file thread. Parsing a smaller piece takes less time than waking that thread.
     private static let mostInline = 64 << 10
 
     /// Adds bytes. Returns `false` if they cannot belong to a manifest.

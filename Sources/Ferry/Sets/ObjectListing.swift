@@ -15,7 +15,7 @@ public struct ListedObject: Sendable, Hashable, Codable {
 public struct ObjectListing: Sendable, Hashable {
     /// In the order of their keys' bytes.
     public var objects: [ListedObject] = []
-    /// Descriptions of what could not be listed, one line each.
+    /// Descriptions of the parts of the listing that are missing, one line each.
     public var problems: [String] = []
 }
 

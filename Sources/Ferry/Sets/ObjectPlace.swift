@@ -11,7 +11,7 @@ import SystemPackage
 
 /// The prefix of a bucket that contains the objects of a set, and their manifest as an object.
 ///
-///     manifest, list of the prefix ─► plan ─► requests, each noted here before ─► objects, noted here ─► manifest
+///     manifest, list of the prefix ─► plan ─► requests, each logged before it begins ─► objects, logged ─► manifest
 ///
 /// - An object belongs to the set only if it has the ETag and the size that the manifest records. Any other object is replaced
 ///   only on request, and never deleted.
@@ -149,7 +149,7 @@ struct ObjectPlace: SyncPlace {
         }
     }
 
-    /// The log of the runs on this machine for a prefix.
+    /// The path of the log of the runs on this machine for a prefix.
     private static func noted(of prefix: DownloadURL, _ staging: FilePath) -> FilePath {
         staging.appending("\(shortDigest(of: prefix)).ferry-set")
     }
@@ -164,7 +164,7 @@ struct ObjectPlace: SyncPlace {
         _ retrying: @escaping @Sendable (ListRetry) -> Void
     ) async throws(DownloadError) -> (state: Held, manifest: [FileRecord]) {
         var (state, records): (Held, [FileRecord]) = (Held(), [])
-        // The manifest is read before the list, so that no record is lost of an object that another sync stores in between.
+        // The manifest is read before the list, so that the record of an object that another sync stores in between is not lost.
         let store = try store(options, manager) { $0.environment }
         let object = manifestObject(of: prefix)
         let found = try await store.read(object, most: Int(mostManifestBytes), into: { ArrivingManifest() }) {
@@ -296,7 +296,7 @@ struct ObjectPlace: SyncPlace {
                     }
                 }
                 if let id = made.openUpload { kept.append(Self.note(ofManifest: id)) }
-                // If this fails, the whole log remains, which costs nothing more.
+                // If this fails, the whole log remains, which does no harm.
                 if kept.isEmpty { manifest.remove() } else { try? manifest.replace(by: kept) }
             }
             return

@@ -2,7 +2,7 @@ import FerryCore
 import FerryEngine
 import SystemPackage
 
-/// The file that a record was read from: whoever wrote it vouches for the record.
+/// The file that a record was read from. The user who wrote this file vouches for the record.
 ///
 /// A record of any user may be read. Files are written, replaced or deleted only according to a record that belongs to this
 /// user (``Ownership``) and that no server has sent.

@@ -4,13 +4,13 @@ import FerryCore
 /// doubled marks. Empty lines and lines that begin with `#` are skipped.
 struct SeparatedRows: Sequence, IteratorProtocol {
     struct Row: Equatable {
-        /// The number of its first line, from 1.
+        /// The number of the row's first line, counted from 1.
         var line: Int
         /// `nil` for a row that has an unclosed quotation mark or is too long.
         var fields: [String]?
     }
 
-    /// The maximum length of a row in bytes. In a longer row, the quotation mark counts as unclosed.
+    /// The maximum length of a row in bytes. A longer row counts as one with an unclosed quotation mark.
     private static let mostBytes = URLList.mostLineBytes
 
     private let bytes: [UInt8]
@@ -31,7 +31,8 @@ struct SeparatedRows: Sequence, IteratorProtocol {
                 continue
             }
             if let fields = fields() { return Row(line: first, fields: fields) }
-            // The following lines are read as rows again, so that one quotation mark does not cost the rest of the list.
+            // The following lines are read as rows again, so that one unclosed quotation mark does not discard the rest of the
+            // list.
             (index, line) = (start, first)
             skipLine()
             return Row(line: first, fields: nil)

@@ -31,8 +31,8 @@ public struct SetEntry: Sendable, Hashable {
     /// The date and size of the file in the list, as one text that changes with them; `nil` unless the list states both.
     var listed: String? { row?.text ?? lastModified.flatMap { date in totalBytes.map { "\(date) \($0)" } } }
 
-    /// Creates an entry, with `safeNames` as in ``SyncOptions/safeNames``. Throws `invalidRequest` for a path that leads out of
-    /// the directory, or if `sources` is empty.
+    /// Creates an entry. For `safeNames`, see ``SyncOptions/safeNames``. Throws `invalidRequest` for a path that leads out of the
+    /// directory, or if `sources` is empty.
     public init(
         path: String, sources: [DownloadURL], totalBytes: ByteCount? = nil, checksum: Checksum? = nil,
         safeNames: Bool = false
@@ -64,7 +64,7 @@ public struct SetEntry: Sendable, Hashable {
     /// The name of the file in messages: its URL or path.
     var name: String { sources.first.map { "\($0)" } ?? file?.path.string ?? path }
 
-    /// The path that the source states, if it names a file other than `path` does.
+    /// The path that the source states, if it does not name the same file as `path`.
     var otherName: String? {
         guard var rest = listedPath?[...] else { return nil }
         while let shorter = rest.dropping(prefix: "./") { rest = shorter }
@@ -77,7 +77,7 @@ public struct SetEntry: Sendable, Hashable {
 
 /// A local file, as listed from the source of a set.
 struct SourceFile: Sendable, Hashable {
-    /// Absolute.
+    /// The absolute path.
     var path: FilePath
     /// The directory of the source.
     var root: FilePath
@@ -149,7 +149,7 @@ enum SetPath {
 
     /// Returns the path of a URL relative to that of a directory; `nil` if the URL is not below the directory, or has a query.
     static func path(of url: DownloadURL, below root: DownloadURL) -> String? {
-        // allow(origin): which links are files of the set; nothing is sent.
+        // allow(origin): decides which links are files of the set; nothing is sent.
         guard url.origin == root.origin, url.query == nil, let rest = url.path.dropping(prefix: root.path),
             !rest.isEmpty
         else { return nil }
@@ -170,6 +170,6 @@ public enum SetSource: Sendable, Hashable {
     /// All files below a directory on this machine, which are stored as objects. The destination must be
     /// ``SyncDestination/objects(_:staging:)``. No link is followed, and Ferry's own files are left out.
     case directory(String)
-    /// These files.
+    /// The given files.
     case entries([SetEntry])
 }

@@ -7,9 +7,9 @@ import FerryEngine
     import struct Foundation.Date
 #endif
 
-/// Selects files of a set by patterns, size and date. In a pattern, `*` and `?` stand for characters of a name, and `**` for
-/// any characters. A pattern that ends with `/` matches directories, and so every file below them. A pattern that begins with
-/// `/` is a path below the directory of the set, even without another slash.
+/// Selects files of a set by patterns, size and date. In a pattern, `*` stands for any number of characters of a name, `?` for one
+/// character of a name, and `**` for any number of characters, including `/`. A pattern that ends with `/` matches directories, and
+/// so every file below them. A pattern that begins with `/` is a path below the directory of the set, even without another slash.
 public struct SetFilter: Sendable, Hashable {
     /// The patterns of which a path must match at least one; if empty, all paths match.
     public var include: [String]
@@ -53,7 +53,8 @@ public struct SetFilter: Sendable, Hashable {
     /// Whether the paths of all files are wanted.
     var isEmpty: Bool { include.isEmpty && exclude.isEmpty }
 
-    /// Whether the path is selected. A pattern with `/` before its end is compared with the path, any other pattern with names.
+    /// Whether the path is selected. A pattern with `/` before its end is compared with the path, any other pattern with the name
+    /// of the file or directory.
     public func accepts(_ path: String) -> Bool {
         let directories = Self.directories(of: path)
         func isMatch(_ pattern: String) -> Bool { Self.matches(path, directories, pattern) }
@@ -100,7 +101,7 @@ public struct SetFilter: Sendable, Hashable {
         return matches(Array((isOfPath ? path : Paths.name(of: path)).utf8)[...], Array(pattern.utf8)[...])
     }
 
-    /// Linear in the text for each star: after a mismatch only the last star is tried again.
+    /// Takes time that is linear in the text for each star: after a mismatch, only the last star is tried again.
     private static func matches(_ text: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
         let slash = UInt8(ascii: "/")
         var (at, of) = (text.startIndex, pattern.startIndex)

@@ -14,7 +14,7 @@ package struct SetList: Sendable {
     static let mostBytes = 1 << 28
 
     package private(set) var entries: [SetEntry] = []
-    /// The lines that cannot be used, each `line 3: reason`.
+    /// The lines that cannot be used, each in the form `line 3: reason`.
     package private(set) var problems: [Reason] = []
     /// The URL of the directory against which relative names are resolved.
     private let base: DownloadURL?
@@ -23,8 +23,8 @@ package struct SetList: Sendable {
     /// - Parameters:
     ///   - bytes: The whole list.
     ///   - base: The URL against which relative names are resolved: that of the list itself, or of a directory.
-    ///   - safeNames: As ``SyncOptions/safeNames``.
-    /// - Throws: Why the whole list cannot be used.
+    ///   - safeNames: See ``SyncOptions/safeNames``.
+    /// - Throws: An error that states why the whole list cannot be used.
     package init(_ bytes: [UInt8], base: DownloadURL?, safeNames: Bool = false) throws(DownloadError) {
         (self.base, self.safeNames) = (base, safeNames)
         if Metalink.isDocument(bytes) {
@@ -142,7 +142,7 @@ package struct SetList: Sendable {
                 default: nil
                 }
             }
-            // The further URLs are mirrors. A line with a problem has added no file to which they could belong.
+            // The URLs after the first are mirrors. A line with a problem has added no file to which they could belong.
             if let urls = members["urls"]?.items, urls.count > 1, entries.count > count {
                 let others = urls.dropFirst().prefix(DownloadRequest.mostSources - 1)
                 entries[count].sources += others.compactMap { $0.string.flatMap { try? DownloadURL($0) } }

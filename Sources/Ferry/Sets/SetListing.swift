@@ -11,21 +11,20 @@ import SystemPackage
     import struct Foundation.Date
 #endif
 
-/// The list of a source.
+/// The list that is read from a source.
 struct SetListing: Sendable {
     var entries: [SetEntry] = []
     /// The problems with entries and parts of the source that cannot be used. If there are none, a file that is not listed is
     /// gone from the source.
     var problems: [Reason] = []
 
-    /// The number of listed files that are left out by the filter. They may far outnumber the others, so nothing but their
-    /// number is kept.
+    /// The number of listed files that are left out by the filter. They may far outnumber the others, so only their number is kept.
     var left = 0
     /// The patterns of the filter that no listed file has matched yet.
     private(set) var unusedPatterns: [String]
     /// The paths of empty directories of an index.
     var emptyDirectories: [String] = []
-    /// Whether a limit or the time has ended the list of objects early. ``problems`` has the reason.
+    /// Whether a limit or the time has ended the list of objects early. ``problems`` contains the reason.
     var isCut = false
     /// The URL of the first page of an index; `nil` for a list.
     var root: DownloadURL?
@@ -35,8 +34,8 @@ struct SetListing: Sendable {
     var skippedFiles: [SkippedFile] {
         skipped.map { SkippedFile(path: $0.key.string, kind: $0.value) }.sorted { SetPath.precedes($0.path, $1.path) }
     }
-    /// The relative paths of entries of a directory that are not read, reported or not. Files at or below these paths do not
-    /// count as gone from the source.
+    /// The relative paths of entries of a directory that are not read, whether they are reported or not. Files at or below these
+    /// paths do not count as gone from the source.
     private var unread: Set<FilePath> = []
     /// The index of each file in ``entries``.
     private var places: [FilePath: Int] = [:]
@@ -49,14 +48,14 @@ struct SetListing: Sendable {
         self.now = now
     }
 
-    /// Records which patterns a listed file matches, selected or not.
+    /// Records which patterns a listed file matches, whether or not the file is selected.
     mutating func note(_ path: String) {
         if !unusedPatterns.isEmpty { unusedPatterns.removeAll { SetFilter.matches(path, $0) } }
     }
 
     /// Leaves out the entry at a path of a directory.
     ///
-    /// - Parameter kind: How the entry is reported; `nil` for not at all. Default `nil`.
+    /// - Parameter kind: How the entry is reported; `nil` if it is not reported. Default `nil`.
     mutating func skip(_ path: String, _ kind: SkippedFile.Kind? = nil) {
         unread.insert(FilePath(path))
         if let kind { skipped[FilePath(path)] = kind }
@@ -86,7 +85,7 @@ struct SetListing: Sendable {
         }
     }
 
-    /// Returns whether the filter selects a listed file. A file that is not selected is recorded and counted.
+    /// Returns whether the filter selects a listed file. If not, records the patterns that the file matches, and counts the file.
     mutating func accepts(_ entry: SetEntry, _ filter: SetFilter) -> Bool {
         if filter.accepts(entry, now: now) { return true }
         note(entry.path)
@@ -191,7 +190,7 @@ struct SetReader: Sendable {
         return listing
     }
 
-    /// Lists and pages are parsed on a file thread: the caller may be the main actor.
+    /// Lists and pages are parsed on a file thread, because the caller may be the main actor.
     private func read(_ path: String, _ base: DownloadURL?) async throws(DownloadError) -> SetList {
         let path = FilePath(DownloadManager.absolute(path))
         return try await EngineProvider.files.run { [options] disk throws(DownloadError) in
@@ -377,9 +376,9 @@ struct SetReader: Sendable {
         let budget = LinkBudget(limits)
         let first = try await page(url, most: SetList.mostBytes, until: end, budget)
         if case .list(let bytes) = first.content {
-            // If the list was redirected to another server, as for the files of a release, only the list is there. Relative
-            // names are resolved against the given URL.
-            // allow(origin): which URL names are below; nothing is sent.
+            // If the request was redirected to another server, as for the files of a release, that server has only the list.
+            // Relative names are then resolved against the given URL.
+            // allow(origin): decides against which URL names are resolved; nothing is sent.
             let base = options.base ?? (first.url.origin == url.origin ? first.url : url)
             let list = try await EngineProvider.files.run { [options] _ throws(DownloadError) in
                 try SetList(bytes, base: base, safeNames: options.safeNames)
@@ -406,7 +405,7 @@ struct SetReader: Sendable {
     /// Whether the first page came from the requested server: from the same origin, or from https on the same host instead of
     /// http.
     static func isSameServer(_ answered: DownloadURL, _ asked: DownloadURL) -> Bool {
-        // allow(origin): which server's files make the set; nothing is sent.
+        // allow(origin): decides which server's files belong to the set; nothing is sent.
         if answered.origin == asked.origin { return true }
         return asked.host == answered.host && asked.scheme == .http && answered.scheme == .https
             && asked.port == 80 && answered.port == 443
@@ -448,7 +447,7 @@ struct SetReader: Sendable {
                 guard seen.insert(link.text).inserted else { continue }
                 textLength += link.text.utf8.count
                 guard seen.count <= limits.entries, textLength <= limits.bytes else { return fill() }
-                // Links that sort the page have its own path; other links with a query may be files.
+                // Links that sort the page have the path of the page itself; other links with a query may be files.
                 if link.query != nil, link.path != page.url.path, link.path.utf8.hasPrefix(root.path) {
                     queryCount += 1
                 }
@@ -532,8 +531,8 @@ struct SetReader: Sendable {
         .phrase(ErrorPhrase(.slowSet, "\(root)", "\((options.listingTime ?? .zero).components.seconds / 60)"))
     }
 
-    /// Reads the pages of a level. The pages are processed in order, and only few wait for an earlier page, so that the links
-    /// of only few pages are in memory.
+    /// Reads the pages of a level. The pages are processed in order, and only a few wait for an earlier page, so that the links of
+    /// only a few pages are in memory.
     private func read(
         _ urls: [DownloadURL], until end: Duration, _ budget: LinkBudget, _ crawl: inout Crawl
     ) async {

@@ -137,7 +137,8 @@ final class DirectoryWalk: Sendable {
             let listed = listed(path)
             let isWanted = options.filter.accepts(listed)
             if !isWanted { state.listing.note(listed) }
-            // Also if the filter leaves the link out, because it may have replaced a directory whose files the filter selects.
+            // Skip the link even if the filter leaves it out, because it may have replaced a directory whose files the filter
+            // selects.
             state.listing.skip(
                 listed, !isWanted ? nil : status.kind == .symbolicLink ? .symbolicLink : .special)
         }

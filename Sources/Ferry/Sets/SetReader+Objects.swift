@@ -163,7 +163,7 @@ private struct ObjectReader: Sendable {
             guard maySplit, state.pageCount >= Self.firstPages, let from = last else { continue }
             let split = try await points(after: from, &state)
             if split.points.count > 1 { return try await read(after: from, split, &state) }
-            // The rest is at one level, so it is not worth another request for places to split.
+            // The rest is at one level, so another request for keys at which to split it is not worthwhile.
             maySplit = false
         }
     }

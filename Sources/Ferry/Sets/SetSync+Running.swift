@@ -21,7 +21,7 @@ extension DownloadManager {
         return try await sync.finish()
     }
 
-    /// As ``sync(_:into:options:)-(_,SyncDestination,_)``, for a local directory.
+    /// Like ``sync(_:into:options:)-(_,SyncDestination,_)``, but for a local directory.
     public func sync(
         _ source: SetSource, into directory: String, options: SyncOptions = SyncOptions()
     ) async throws(DownloadError) -> SyncReport {
@@ -30,8 +30,8 @@ extension DownloadManager {
 }
 
 extension SetSync {
-    /// Fetches ``requests`` with `body`, at most ``window`` at a time, and records the failures. No more are started after the
-    /// task is cancelled. Returns when all started requests have ended.
+    /// Fetches ``requests`` with `body`, at most ``window`` at a time, and records the failures. No further requests are started
+    /// after the task is cancelled. Returns when all started requests have ended.
     package func fetch(
         _ body: @escaping @Sendable (DownloadRequest) async throws(DownloadError) -> Void
     ) async {

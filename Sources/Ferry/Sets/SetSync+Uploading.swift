@@ -17,10 +17,10 @@ package struct SetUpload: Sendable, Hashable {
     }
 }
 
-/// An event in storing a file of a directory.
+/// An event that occurs while a file of a directory is being stored.
 package enum SetUploadEvent: Sendable {
     case begun
-    /// That many more bytes were sent. Bytes that are sent again count again.
+    /// This number of further bytes was sent. Bytes that are sent again are counted again.
     case sent(ByteCount)
     case note(Reason)
     case stored(FinishedDownload)
@@ -29,10 +29,11 @@ package enum SetUploadEvent: Sendable {
 
 extension SetSync {
     /// Stores the files of a directory that are new or have changed, as many at a time as the manager runs downloads, and
-    /// records the failures. No more are started after the task is cancelled. Returns when all started uploads have ended.
+    /// records the failures. No further uploads are started after the task is cancelled. Returns when all started uploads have
+    /// ended.
     public func upload() async { await upload { _, _ in } }
 
-    /// As ``upload()``.
+    /// Like ``upload()``, but reports events.
     ///
     /// - Parameter happened: Called from any thread; must not block.
     package func upload(_ happened: @escaping @Sendable (SetUpload, SetUploadEvent) -> Void) async {

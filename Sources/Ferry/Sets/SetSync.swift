@@ -7,10 +7,10 @@ import SystemPackage
 public struct SyncOptions: Sendable, Hashable {
     /// Selects among the listed files. Default: all.
     public var filter = SetFilter()
-    /// The maximum depth of directories below an index page that are read; 0 for none. `nil`: no limit except 64, beyond which
-    /// a problem is reported. Default `nil`.
+    /// The maximum depth of directories that are read below an index page or a local directory; 0 for none. `nil`: no limit except
+    /// 64, beyond which a problem is reported. Default `nil`.
     public var maxDepth: Int?
-    /// The URL against which relative names in a list are resolved; `nil` for that of the list itself.
+    /// The URL against which relative names in a list are resolved; `nil` for the URL of the list itself.
     public var base: DownloadURL?
     /// Whether names are made safe for every file system, as names that servers suggest are. Otherwise only names that have a
     /// special meaning to this system or to Ferry are changed. Default false.
@@ -137,14 +137,14 @@ public final class SetSync: Sendable {
 
     /// Reads the list, compares it with the destination, and opens the manifest.
     ///
-    /// - Throws: `conflict` while another sync of the directory runs; an error of the server or the list; `disk`.
+    /// - Throws: `conflict` while another sync of the directory is running; an error of the server or the list; `disk`.
     public convenience init(
         of source: SetSource, into destination: SyncDestination, options: SyncOptions, manager: DownloadManager
     ) async throws(DownloadError) {
         try await self.init(of: source, into: destination, options: options, manager: manager) { _ in }
     }
 
-    /// As ``init(of:into:options:manager:)``.
+    /// Like ``init(of:into:options:manager:)``, but reports retries.
     ///
     /// - Parameter retrying: Called when a request for a part of the list has failed and is to be sent again, and once more when the
     ///   delay has passed.
@@ -237,7 +237,7 @@ public final class SetSync: Sendable {
 
     private static func request(_ entry: SetEntry, _ options: SyncOptions, home: Origin?) -> DownloadRequest {
         var request = options.request
-        // allow(secrets): the server of the source; files of others get none.
+        // allow(secrets): for the server of the source; requests to other servers contain none.
         if let home { request.secretsOrigin = home } else { request = request.withoutSecrets }
         request.sources = entry.sources
         (request.checksum, request.expectedBytes, request.pieces) = (entry.checksum, entry.totalBytes, entry.pieces)
@@ -287,7 +287,7 @@ public final class SetSync: Sendable {
         if let problem { note("\(entry.path): \(problem.message)") }
     }
 
-    /// Records a download of ``requests`` that ended without its file.
+    /// Records a download of ``requests`` that ended without completing its file.
     public func failed(_ error: DownloadError, path: String) {
         guard let entry = entries[FilePath(path)] else { return }
         state.withLock { $0.fail(entry, place.earlier, error) }
@@ -340,7 +340,7 @@ public final class SetSync: Sendable {
     /// Deletes files that are gone from the source, if this is requested and the list was read completely. Replaces the
     /// manifest.
     public func finish() async throws(DownloadError) -> SyncReport {
-        // Locked on a file thread, because a completed file may be being recorded.
+        // Lock the manifest on a file thread, because the record of a completed file may be written at this moment.
         guard let manifest = await EngineProvider.files.run({ _ in self.manifest.withLock { $0.take() } }) else {
             return state.withLock(\.report)
         }

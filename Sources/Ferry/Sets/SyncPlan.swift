@@ -7,7 +7,7 @@ struct SyncPlan: Sendable, Hashable {
     /// An existing file or object.
     struct HeldFile: Sendable, Hashable {
         var totalBytes: ByteCount
-        /// A mark that changes with the bytes, as ``FileRecord/mark``.
+        /// A mark that changes with the bytes; see ``FileRecord/mark``.
         var mark: String
     }
 
@@ -19,7 +19,7 @@ struct SyncPlan: Sendable, Hashable {
         case changed
         /// The list does not prove that the file is current, so the file is compared with its source.
         case unproven
-        /// The manifest has no record of the existing file, which is compared.
+        /// The manifest has no record of the existing file, so the file is compared with its source.
         case unrecorded
         /// The existing file does not belong to the set, and is replaced.
         case foreign
@@ -68,8 +68,8 @@ struct SyncPlan: Sendable, Hashable {
         var isDownloaded: (SetEntry) -> Bool
         /// Whether something other than a file exists at a path.
         var isBlocked: (_ path: String) -> Bool = { _ in false }
-        /// Whether the digest in the attribute of the file at a path differs from its record's, so that the record is not about
-        /// this file.
+        /// Whether the digest in the attribute of the file at a path differs from the digest in its record, so that the record is
+        /// not about this file.
         var isContradicted: (FileRecord) -> Bool = { _ in false }
     }
 
@@ -154,8 +154,8 @@ struct SyncPlan: Sendable, Hashable {
 }
 
 extension SyncOptions {
-    /// Whether a file would be listed if the source had it. Returns `false` if the filter has limits on size or date, because
-    /// the file may then have been left out for them.
+    /// Whether a file would be listed if the source had it. Returns `false` if the filter has limits on size or date, because these
+    /// limits may then have left the file out.
     func wants(_ path: String) -> Bool {
         let depth = path.utf8.count { $0 == UInt8(ascii: "/") }
         return !filter.hasBounds && filter.accepts(path) && maxDepth.map { depth <= $0 } != false

@@ -20,7 +20,7 @@ public struct PreviewedFile: Sendable, Hashable, Codable {
     public enum Cause: String, Sendable, Hashable, Codable, CaseIterable {
         /// The destination does not have the file.
         case missing
-        /// The size, digest or entity tag in the list differs.
+        /// The size, digest or entity tag in the list differs from that of the existing file.
         case changed
         /// A file that does not belong to the set is replaced.
         case replaced
@@ -66,7 +66,7 @@ public struct SyncPreview: Sendable, Hashable {
     /// The number of files with this action.
     public func count(_ action: PreviewedFile.Action) -> Int { files.count { $0.action == action } }
 
-    /// Whether a sync would write to the directory: everything but its manifest is there already otherwise.
+    /// Whether a sync would change anything in the destination except the manifest.
     package var writes: Bool { files.contains { ![.keep, .leave].contains($0.action) } }
 
     /// The known bytes of the files that would be fetched.
@@ -78,8 +78,8 @@ public struct SyncPreview: Sendable, Hashable {
     public var unknownSizes: Int { files.count { $0.action == .fetch && $0.totalBytes == nil } }
 }
 
-/// Coded as its counts: `{"fetch", "check", "keep", "leave", "delete", "fetchedBytes", "unknownSizes", "problems",
-/// "skipped", "unusedPatterns"}`.
+/// Encoded as its counts: `{"fetch", "check", "keep", "leave", "delete", "fetchedBytes", "unknownSizes", "problems", "skipped",
+/// "unusedPatterns"}`.
 extension SyncPreview: Encodable {
     private enum CodingKeys: String, CodingKey {
         case fetch, check, keep, leave, delete, fetchedBytes, unknownSizes, problems, skipped, unusedPatterns
@@ -175,7 +175,7 @@ extension DownloadManager {
         }
     }
 
-    /// As ``previewSync(_:into:options:)-(_,SyncDestination,_)``, for a local directory.
+    /// Like ``previewSync(_:into:options:)-(_,SyncDestination,_)``, but for a local directory.
     public func previewSync(
         _ source: SetSource, into directory: String, options: SyncOptions = SyncOptions()
     ) async throws(DownloadError) -> SyncPreview {
@@ -224,7 +224,7 @@ extension SyncOptions {
                     .invalidRequest, ErrorPhrase(.backupOfObjects, prefix.text), recovery: .needsUser)
             }
             if case .directory(let source) = source {
-                // Files of the source and staged files could not be distinguished.
+                // Otherwise, files of the source and staged files could not be distinguished.
                 let isSame = await EngineProvider.files.run { _ in
                     RealPath.of(FilePath(DownloadManager.absolute(source))) == RealPath.of(FilePath(staging))
                 }

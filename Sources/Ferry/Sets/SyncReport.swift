@@ -20,8 +20,8 @@ public struct SyncReport: Sendable, Hashable, Codable {
     public var deleted: [String] = []
     /// Descriptions of the parts of the source that cannot be used, one line each.
     public var problems: [String] = []
-    /// The files whose names in the destination differ, because names with control characters or with a meaning to Ferry are
-    /// changed.
+    /// The files whose names in the destination differ from those in the source, because names with control characters or with a
+    /// meaning to Ferry are changed.
     public var renamed: [RenamedFile] = []
     /// The entries of a directory that were left out because they are neither files nor directories.
     public var skipped: [SkippedFile] = []

@@ -28,7 +28,7 @@ package struct ContentResponse: Sendable {
             case nil: (0, field("Content-Length").flatMap { ByteCount($0) })
             }
         isBeyondEnd = response.status == .rangeNotSatisfiable
-        // Beyond the end, the field is the type of the problem body.
+        // If the range is beyond the end, the field states the type of the body, which describes the problem.
         mediaType = isBeyondEnd ? nil : field("Content-Type")
         entityTag = field("ETag")
         lastModified = field("Last-Modified")

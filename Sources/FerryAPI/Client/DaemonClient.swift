@@ -81,8 +81,8 @@ package struct DaemonClient: Sendable {
         return EventReader(response.body)
     }
 
-    /// Requests a range of the content of a download; `nil` for the whole content. If the representation does not have the
-    /// entity tag `tag`, the response contains the whole current representation.
+    /// Requests a range of the content of a download, or the whole content if the range is `nil`. If the representation does not
+    /// have the entity tag `tag`, the response contains the whole current representation.
     package func content(
         of id: DownloadID, _ range: Range<ByteCount>? = nil, ifRange tag: String? = nil
     ) async throws(DaemonFailure) -> ContentResponse {
@@ -200,8 +200,8 @@ package struct DaemonCall: Sendable {
 
 /// Why a request to the daemon returned no usable response.
 package enum DaemonFailure: Error, Sendable, Hashable {
-    /// The connection failed or was lost; whether the request was executed is unknown. `isAbsent`: no process listens on the
-    /// socket, so the request was not executed.
+    /// The connection failed or was lost; whether the request was executed is unknown. `isAbsent` states that no process listens on
+    /// the socket, so that the request was not executed.
     case unreachable(String, isAbsent: Bool = false)
     /// The daemon responded with an error.
     case refused(DownloadError)

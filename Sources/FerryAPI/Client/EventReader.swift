@@ -3,8 +3,8 @@ import NIOCore
 
 /// The events of an event stream.
 ///
-/// Ends when the daemon has ended the stream; throws when the connection is lost. All received bytes show that the daemon is
-/// alive, including the comments that it sends every 15 s; see ``hearing(_:)``.
+/// The sequence ends when the daemon has ended the stream, and throws when the connection is lost. All received bytes show that the
+/// daemon is alive, including the comments that it sends every 15 s; see ``hearing(_:)``.
 package struct EventReader: AsyncSequence, Sendable {
     private let body: HTTPClientResponse.Body
     private let heard: @Sendable () -> Void

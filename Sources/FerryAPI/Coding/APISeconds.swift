@@ -1,6 +1,6 @@
 /// Durations in the API, in seconds.
 package enum APISeconds {
-    /// Returns `nil` for values that are not finite, negative or above 10^12.
+    /// Returns the duration; `nil` for values that are negative, above 10^12, or not finite.
     package static func duration(_ seconds: Double) -> Duration? {
         guard seconds.isFinite, seconds >= 0, seconds <= 1e12 else { return nil }
         return .seconds(Int64(seconds))

@@ -45,11 +45,11 @@ package struct ServerSentEvent: Sendable, Hashable {
     }
 }
 
-/// The id of an event in the stream: boot identifier and number. Text: `BOOT-NUMBER`.
+/// The id of an event in the stream: boot identifier and number. Its text is `BOOT-NUMBER`.
 package struct EventID: Sendable, Hashable, CustomStringConvertible {
     /// The boot identifier: letters and digits, different after each start of the daemon.
     package var boot: String
-    /// Ascending from 1 within one boot.
+    /// The number of the event, which ascends from 1 within one boot.
     package var number: Int64
 
     package init(boot: String, number: Int64) {

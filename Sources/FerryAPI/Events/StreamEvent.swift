@@ -84,7 +84,7 @@ package enum StreamEvent: Sendable, Hashable {
         }
     }
 
-    /// The names, as in `event:`.
+    /// The names of the events, as sent in the field `event`.
     package enum Name: String, Sendable, Hashable, CaseIterable {
         case state, progress, removed, order, happened, settings, network, set, ended, upToDate, reset
     }
@@ -128,7 +128,7 @@ extension StreamEvent {
     }
 }
 
-/// The coding of an event's data, one JSON object.
+/// The coding of an event's data as one JSON object.
 extension StreamEvent {
     private struct State: Codable { var download: ListedDownload }
     private struct Batch: Codable {

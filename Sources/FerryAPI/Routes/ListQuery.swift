@@ -11,7 +11,7 @@ package struct ListQuery: Sendable, Hashable {
     package var sort = ListSort.queue
     package var order = Order.asc
     package var offset = 0
-    /// 1 … ``most``.
+    /// The maximum number of entries, from 1 to ``most``.
     package var limit = 100
     /// The maximum of ``offset`` and ``limit``.
     package static let most = Int(Int32.max)
@@ -39,7 +39,7 @@ package struct ListQuery: Sendable, Hashable {
 package struct QueryItems: Sendable, Hashable {
     private let values: [String: String]
 
-    /// Parses a query without its `?`; `nil` for none. `known` are the permitted names.
+    /// Parses a query without its `?`; `query` is `nil` if there is none. `known` contains the permitted names.
     package init(_ query: Substring?, known: Set<String>) throws(Problem) {
         var values: [String: String] = [:]
         for pair in (query ?? "").split(at: "&") {

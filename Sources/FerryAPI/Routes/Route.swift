@@ -80,7 +80,7 @@ public enum Route: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether the route is available over the Unix socket only; 403 over TCP.
+    /// Whether the route is available over the Unix socket only. Over TCP, the daemon responds with 403.
     package var isLocalOnly: Bool {
         switch self {
         case .relocate, .keepResumeData, .addResumeData, .adopt, .storage, .sessions, .attach, .acknowledge,
@@ -115,7 +115,7 @@ public enum Route: String, Sendable, Hashable, CaseIterable {
     /// Whether the route needs no token over TCP.
     package var isOpen: Bool { self == .login }
 
-    /// Returns the whole path, with these in place of `{id}` and `{session}`.
+    /// Returns the whole path, with these values in place of `{id}` and `{session}`.
     package func path(id: String = "", session: String = "") -> String {
         var path = FerryAPI.root
         for part in template.split(at: "/") {

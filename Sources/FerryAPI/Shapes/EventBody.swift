@@ -33,7 +33,7 @@ package struct EventItems: Codable, Sendable, Hashable {
     package init(_ items: [EventBody]) { self.items = items }
 }
 
-/// The event as a sentence for users; URLs in it are without query.
+/// The event as a sentence for users. URLs in the sentence contain no query.
 package enum EventSentence {
     package static func text(_ event: DownloadEvent, in language: Language) -> String {
         let reason = event.reason(in: language) ?? ""
@@ -73,7 +73,7 @@ package enum EventSentence {
         return language.text(of: texts)
     }
 
-    /// The reason with a capital, unless it begins with a name, path or URL.
+    /// The reason with a capital first letter, unless it begins with a name, path or URL.
     private static func capitalized(_ text: String, of event: DownloadEvent) -> String {
         guard case .phrase(let phrase)? = event.reason, phrase.beginsWithWord, let first = text.first else {
             return text

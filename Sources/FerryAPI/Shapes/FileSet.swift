@@ -6,32 +6,34 @@ package import FerryCore
     package import struct Foundation.Date
 #endif
 
-/// `POST /sets`: a set of files, from either `url` or `list`. Decoding refuses unknown members.
+/// The body of `POST /sets`: a set of files, from either `url` or `list`. Decoding refuses unknown members.
 package struct NewSet: ClientBody, Encodable, Hashable {
     /// The URL of a list or of an index page.
     package var url: String?
     /// The absolute path of a list on the daemon's machine; over the Unix socket only.
     package var list: String?
-    /// The directory of the files; over TCP under the same rules as a download's directory, otherwise absolute.
+    /// The directory of the files. Over TCP, it follows the same rules as the directory of a download; otherwise, it is an absolute
+    /// path.
     package var directory: String
-    /// Patterns; a path must match at least one. `nil` for all files.
+    /// The patterns of which a path must match at least one; `nil` for all files.
     package var include: [String]?
-    /// Patterns; a path must match none of them.
+    /// The patterns that a path must not match.
     package var exclude: [String]?
     /// The maximum depth of directories below an index page; `nil` for all.
     package var depth: Int?
     /// The base URL of relative names in a list; `nil` for the URL of the list.
     package var base: String?
-    /// Whether names are made safe for every file system; `nil` for no over the Unix socket. Over TCP, names are always made
+    /// Whether names are made safe for every file system. Over the Unix socket, `nil` means false; over TCP, names are always made
     /// safe.
     package var safeNames: Bool?
-    /// Whether a file counts as unchanged if its date and size in the list have not changed; `nil` for no.
+    /// Whether a file counts as unchanged if its date and size in the list have not changed; `nil` means false.
     package var trustsListing: Bool?
-    /// Whether files that the source no longer lists are deleted, if they are unchanged; `nil` for no.
+    /// Whether files that the source no longer lists are deleted, if they are unchanged; `nil` means false.
     package var deletesGone: Bool?
-    /// The maximum number of files that are deleted, as `N` or `P%`; `nil` for half of a set of more than ten files.
+    /// The maximum number of files that are deleted, as `N` or `P%`; `nil` for half of a set of more than ten files, and all of a
+    /// smaller set.
     package var maxDelete: String?
-    /// Whether files that do not belong to the set are replaced; `nil` for no.
+    /// Whether files that do not belong to the set are replaced; `nil` means false.
     package var replacesOthers: Bool?
 
     package init(url: String? = nil, list: String? = nil, directory: String) {
@@ -53,9 +55,9 @@ package struct FileSet: Codable, Sendable, Hashable {
         case paused
         /// Every listed file is present, and verified as far as the source permits.
         case complete
-        /// Files or parts of the list are missing: ``FileSet/incomplete``, ``FileSet/problems``.
+        /// Files or parts of the list are missing; see ``FileSet/incomplete`` and ``FileSet/problems``.
         case incomplete
-        /// The list is missing, or the directory cannot be used: ``FileSet/error``.
+        /// The list is missing, or the directory cannot be used; see ``FileSet/error``.
         case failed
         case cancelled
 
@@ -72,7 +74,7 @@ package struct FileSet: Codable, Sendable, Hashable {
     package var addedAt: Date
     /// When the set last became complete, incomplete, failed or cancelled.
     package var endedAt: Date?
-    /// The number of files that the source lists; 0 until it is read.
+    /// The number of files that the source lists; 0 until the list has been read.
     package var files = 0
     /// The number of files that are complete and current.
     package var done = 0
@@ -88,9 +90,10 @@ package struct FileSet: Codable, Sendable, Hashable {
     package var problems: [String]?
     /// The number of existing files that the source no longer lists.
     package var gone = 0
-    /// Why the set failed; with ``until``, why the last request for its list failed.
+    /// Why the set failed or, if ``until`` is set, why the last request for its list failed.
     package var error: DownloadError?
-    /// When its list is requested again; `nil` unless the set is being synced and the last request for its list has failed.
+    /// When the list of the set is requested again; `nil` unless the set is being synced and the last request for its list has
+    /// failed.
     package var until: Date?
     /// The number of the last change of any set that this value reflects, within one boot of the daemon: of two versions of a
     /// set, in responses or events, the one with the larger number is newer. Not stored.
@@ -104,7 +107,7 @@ package struct FileSet: Codable, Sendable, Hashable {
     }
 }
 
-/// `GET /sets`: in the order of their addition.
+/// The response to `GET /sets`: the sets in the order of their addition.
 package struct FileSetItems: Codable, Sendable, Hashable {
     package var items: [FileSet]
     /// The number of the last change that the sets reflect; see ``FileSet/asOf``.
