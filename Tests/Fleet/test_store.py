@@ -14,7 +14,7 @@ STORE_PORT = 5077
 FILES, SLOW = 600, 6
 KEYS = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "us-east-1",
         "AWS_ENDPOINT_URL": f"http://{NET}.1:{STORE_PORT}"}
-OPTIONS = ("-j", "16", "--lease", "8s")
+OPTIONS = ("-j", "16", "--lease", "8s", "--into", "s3://bucket/data")
 
 
 class Store(unittest.TestCase):
