@@ -199,11 +199,20 @@ let package = Package(
             ],
             exclude: ["Page/Assets"],
             swiftSettings: strict),
-        // A door of the daemon: aria2's RPC interface.
+        // What a terminal shows: bars, lines, JSON; and what arguments mean.
+        .target(
+            name: "FerryTerminal",
+            dependencies: [
+                "Ferry", "FerryAPI", "FerryClient", "FerryCore",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
+            ],
+            swiftSettings: strict),
+        // A door of the daemon, aria2's RPC interface; and the binary as aria2c.
         .target(
             name: "FerryAria2",
             dependencies: [
-                "FerryServer", "Ferry", "FerryAPI", "FerryCore",
+                "FerryTerminal", "FerryServer", "Ferry", "FerryAPI", "FerryCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
                 .product(name: "HummingbirdCore", package: "hummingbird", condition: ofDaemon),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -212,15 +221,6 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Logging", package: "swift-log"),
-            ],
-            swiftSettings: strict),
-        // What a terminal shows: bars, lines, JSON; and what arguments mean.
-        .target(
-            name: "FerryTerminal",
-            dependencies: [
-                "Ferry", "FerryAPI", "FerryClient", "FerryCore",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
             swiftSettings: strict),
         // A door of the daemon, and the command for its cache: clients of packages, models and images fetch through it.
@@ -392,7 +392,8 @@ let package = Package(
         .testTarget(
             name: "FerryAria2Tests",
             dependencies: [
-                "FerryAria2", "FerryServer", "FerryAPI", "Ferry", "FerryCore", "FerryTesting", "FerryServerTesting",
+                "FerryAria2", "FerryTerminal", "FerryServer", "FerryAPI", "Ferry", "FerryCore", "FerryTesting",
+                "FerryServerTesting",
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -1,15 +1,15 @@
-package import Ferry
-package import FerryCore
+import Ferry
+import FerryCore
 import HTTPTypes
 
 /// Values of aria2's options by name, in canonical form, and their translation into a request.
-package struct Aria2Options: Sendable, Hashable {
-    package var values: [String: String] = [:]
+struct Aria2Options: Sendable, Hashable {
+    var values: [String: String] = [:]
 
-    package init(values: [String: String] = [:]) { self.values = values }
+    init(values: [String: String] = [:]) { self.values = values }
 
-    /// Reads the options of a call that are in `table` and for which `allows` returns true. Other options are ignored.
-    package init(
+    /// Reads the options of a call that are in `table` and pass `allows`. Other options are ignored.
+    init(
         _ members: [String: JSONValue], in table: [Aria2Option] = Aria2Option.ofDownload,
         allowing allows: (Aria2Option) -> Bool = { _ in true }
     ) throws(Aria2Error) {
@@ -19,11 +19,11 @@ package struct Aria2Options: Sendable, Hashable {
         }
     }
 
-    package subscript(_ name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
+    subscript(_ name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
 
     /// Returns these options, with `others` as defaults. The user and password of a proxy are valid for that proxy only: if
     /// these options set a proxy, the defaults for its user and password are dropped.
-    package func over(_ others: Aria2Options) -> Aria2Options {
+    func over(_ others: Aria2Options) -> Aria2Options {
         var others = others.values
         for proxy in ["all-proxy", "http-proxy", "https-proxy"] where values[proxy] != nil {
             others[proxy + "-user"] = nil
@@ -38,7 +38,7 @@ package struct Aria2Options: Sendable, Hashable {
     // MARK: Requests
 
     /// Returns the request for these sources. Its directory is empty if the options set none.
-    package func request(_ sources: [DownloadURL]) throws(Aria2Error) -> DownloadRequest {
+    func request(_ sources: [DownloadURL]) throws(Aria2Error) -> DownloadRequest {
         var request = DownloadRequest(sources: sources, destination: destination)
         if let text = self["gid"] {
             // aria2 returns the same message.
@@ -52,7 +52,7 @@ package struct Aria2Options: Sendable, Hashable {
         request.onConflict = flag("allow-overwrite") ?? false ? .overwrite : renames ? .rename : .fail
         request.usesServerTime = flag("remote-time") ?? true
         request.connection.proxy = try proxy(for: sources.first)
-        // allow(secrets): the credentials are from this call, and are for the host of its URLs.
+        // allow(secrets): of this call, for the host of its URLs.
         request.credentials = credentials
         try apply(to: &request)
         return request
@@ -61,13 +61,13 @@ package struct Aria2Options: Sendable, Hashable {
     private var destination: DownloadRequest.Destination {
         let directory = self["dir"] ?? ""
         guard let out = self["out"] else { return .directory(directory) }
-        // The name may be a path into a subdirectory.
+        // The name may lead into a subdirectory.
         let place = out.utf8.contains(UInt8(ascii: "/")) ? Paths.join(directory, Paths.parent(of: out)) : directory
         return .directory(place, name: .exact(Paths.name(of: out)))
     }
 
     /// The credentials; `nil` without a user.
-    package var credentials: Credentials? {
+    var credentials: Credentials? {
         self["http-user"].map { Credentials(user: $0, password: self["http-passwd"] ?? "") }
     }
 
@@ -77,7 +77,7 @@ package struct Aria2Options: Sendable, Hashable {
             do throws(TextError) {
                 var choice = try ProxyChoice(parsing: text)
                 if let user = self[name + "-user"] {
-                    // allow(secrets): the credentials are for the proxy that the same options specify.
+                    // allow(secrets): of the proxy that the same options name.
                     choice.server?.credentials = Credentials(user: user, password: self[name + "-passwd"] ?? "")
                 }
                 return choice
@@ -86,8 +86,8 @@ package struct Aria2Options: Sendable, Hashable {
         return nil
     }
 
-    /// Sets the properties that can also be changed for a listed download.
-    package func apply(to request: inout DownloadRequest) throws(Aria2Error) {
+    /// Sets the properties that a listed download may change too.
+    func apply(to request: inout DownloadRequest) throws(Aria2Error) {
         if let limit = number("max-download-limit") { request.rateLimit = limit == 0 ? nil : ByteCount(limit) }
         let (split, perServer) = (number("split"), number("max-connection-per-server"))
         if split != nil || perServer != nil {
@@ -135,22 +135,22 @@ package struct Aria2Options: Sendable, Hashable {
 
     // MARK: Stored values
 
-    /// The key in a request's `userInfo` for the option values that no property of the request can represent.
-    package static let storedName = "aria2"
+    /// The key in a request's `userInfo` for the option values that no property of the request can hold.
+    static let storedName = "aria2"
 
     private static let storedOptions = Aria2Option.ofDownload.filter {
-        $0.effect == .kept || ["split", "max-connection-per-server"].contains($0.name)
+        $0.call?.effect == .kept || ["split", "max-connection-per-server"].contains($0.name)
     }
 
     /// One `name=value` per line, without default values.
     private var stored: String {
         Self.storedOptions.compactMap { option in
-            values[option.name].flatMap { $0 == option.standard ? nil : "\(option.name)=\($0)" }
+            values[option.name].flatMap { $0 == option.call?.standard ? nil : "\(option.name)=\($0)" }
         }.joined(separator: "\n")
     }
 
-    /// Reads the stored values of a request. Any client may have written the text, so invalid values are ignored.
-    package init(storedIn request: [String: String]) {
+    /// Reads the stored values of a request. The text may have been written by any client.
+    init(storedIn request: [String: String]) {
         var members: [String: JSONValue] = [:]
         for line in (request[Self.storedName] ?? "").split(at: "\n") {
             let parts = line.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -164,7 +164,7 @@ package struct Aria2Options: Sendable, Hashable {
     // MARK: Rendering
 
     /// The options of a listed download, without secrets.
-    package init(of row: CatalogueRow) {
+    init(of row: CatalogueRow) {
         let request = row.request
         let stored = Aria2Options(storedIn: row.userInfo)
         self = stored.over(.standard)
@@ -194,14 +194,14 @@ package struct Aria2Options: Sendable, Hashable {
     }
 
     /// The defaults.
-    package static let standard = Aria2Options(
+    static let standard = Aria2Options(
         values: Dictionary(
             uniqueKeysWithValues: Aria2Option.ofDownload.compactMap { option in
-                option.standard.map { (option.name, $0) }
+                option.call?.standard.map { (option.name, $0) }
             }))
 
     /// The options without passwords, header fields, and proxies with user info.
-    package var withoutSecrets: Aria2Options {
+    var withoutSecrets: Aria2Options {
         Aria2Options(
             values: values.filter { name, value in
                 name != "header" && !name.utf8.hasSuffix("-passwd")
@@ -209,5 +209,5 @@ package struct Aria2Options: Sendable, Hashable {
             })
     }
 
-    package var value: JSONValue { .object(values.mapValues { .text($0) }) }
+    var value: JSONValue { .object(values.mapValues { .text($0) }) }
 }

@@ -20,7 +20,7 @@ extension Aria2RPC {
         let request = try options.request(sources)
         guard !sources.isEmpty else { throw Aria2Error("No URI to download.") }
         let added = try await host.add([request])[0]
-        // The gid of a listed download is not assigned to another download.
+        // The gid of a listed download is not assigned to another one.
         guard added.isNew || request.id != added.download.id else { throw Aria2Error("No URI to download.") }
         if let position { _ = try? await place(added.download.id) { _, _ in position } }
         return .text(Aria2GID(added.download.id).description)
@@ -138,8 +138,8 @@ extension Aria2RPC {
             })
     }
 
-    /// Moves a download among the waiting downloads, and returns its new index. `target` receives the current index of the
-    /// download and the last index of the list, and returns the new index.
+    /// Moves a download among the waiting downloads, and returns its new index. `target` receives its current index and the
+    /// last index.
     private func place(_ id: DownloadID, _ target: (_ index: Int, _ last: Int) -> Int) async throws -> Int {
         let filter = RowFilter(kinds: Aria2State.Group.waiting.kinds, session: Self.session)
         var waiting = try await host.manager.identifiers(filter, order: .queue)
@@ -190,11 +190,11 @@ extension Aria2RPC {
     func changeOption(_ call: Aria2Call) async throws -> JSONValue {
         let row = try await row(call)
         let gid = Aria2GID(row.id)
-        let given = try Aria2Options(try call.members(1)) { $0.use != .atFirst }
+        let given = try Aria2Options(try call.members(1)) { $0.call?.use != .atFirst }
         guard let download = try await host.manager.download(id: row.id) else { throw Self.unlisted(row.id) }
         guard download.status.actions.contains(.change) else { throw Aria2Error("Cannot change option for GID#\(gid)") }
         let current = Aria2Options(of: row)
-        for option in Aria2Option.ofDownload where option.use == .notLater {
+        for option in Aria2Option.ofDownload where option.call?.use == .notLater {
             if let value = given.values[option.name], value != current.values[option.name] { throw option.notHere }
         }
         let old = download.request
@@ -210,8 +210,8 @@ extension Aria2RPC {
     func changeGlobalOption(_ call: Aria2Call) async throws -> JSONValue {
         let members = try call.members(0)
         let settings = try Aria2Options(members, in: Aria2Option.ofDaemon)
-        let options = try Aria2Options(members) { $0.use == .always || $0.use == .notLater }
-        // The directory is checked now, so that the client receives an error immediately if the directory must not be used.
+        let options = try Aria2Options(members) { $0.call?.use == .always || $0.call?.use == .notLater }
+        // The directory is checked now, so that the client receives an error immediately if it must not be used.
         if let directory = options["dir"] { try host.check(directory: directory) }
         try await host.change(
             maxConcurrentDownloads: settings["max-concurrent-downloads"].flatMap { Int($0) },

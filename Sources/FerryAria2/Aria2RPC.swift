@@ -49,7 +49,7 @@ struct Aria2RPC: Sendable {
     /// Sets the options for new downloads from a command line. Other options on the command line are ignored.
     func setDefaults(_ texts: [String: String]) throws(DownloadError) {
         do throws(Aria2Error) {
-            defaults.set(try Aria2Options(texts.mapValues(JSONValue.text)) { $0.use != .atFirst })
+            defaults.set(try Aria2Options(texts.mapValues(JSONValue.text)) { $0.call?.use != .atFirst })
         } catch { throw DownloadError(.invalidRequest, Reason.words(error.message), recovery: .needsUser) }
     }
 

@@ -31,9 +31,7 @@ struct FerryCommand: ParsableCommand {
         groupedSubcommands: ([
             CommandGroup(
                 name: "Direct downloads",
-                subcommands: [
-                    GetCommand.self, PlanCommand.self, CurlCommand.self, WgetCommand.self, Aria2Command.self,
-                ]),
+                subcommands: [GetCommand.self, PlanCommand.self, CurlCommand.self, WgetCommand.self]),
             CommandGroup(
                 name: "Sets of files",
                 subcommands: [SyncCommand.self, VerifyCommand.self, RepairCommand.self, SetsCommand.self]),
@@ -56,11 +54,11 @@ struct FerryCommand: ParsableCommand {
 
     /// Runs the command that the program's name or its arguments select. Returns the exit status.
     static func main(program: String, arguments: [String]) async -> Int32 {
-        if let words = Program.aria2Arguments(program: program, arguments) {
+        if let (emulated, words) = Doors.programs.selected(by: program, arguments) {
             if let shortage = ThreadLimit.shortage(isService: false) {
                 return Program.usage(UsageError(shortage), command: "", json: false).rawValue
             }
-            return await onFileThreads { await Program.aria2c(words, serve: Aria2Command.serve) }
+            return await onFileThreads { await emulated.run(words) }
         }
         let code = await main(arguments: arguments)
         return PastedExitStatus.of(code, after: arguments.first ?? "")

@@ -155,7 +155,7 @@ struct ServeCommand: ParsableCommand {
             let run = ServeRun(place, options, logger: logger)
             var hangup: (@Sendable () -> Void)?
             if !hasTerminal { hangup = { [file, logger] in Self.reopen(file, logger) } }
-            let stops = Self.stops(watch?.signals, hangup: hangup)
+            let stops = SignalWatch.stops(watch?.signals, hangup: hangup)
             try await run.run(stops: stops, ready: ready, signsIn: isatty(1) != 0) { lines in
                 // If descriptor 1 receives the ready line, it receives no other lines.
                 guard readyFd != 1 else { return }
@@ -197,39 +197,5 @@ struct ServeCommand: ParsableCommand {
     private static func reopen(_ file: LogFile?, _ logger: Logger) {
         file?.reopen()
         logger.notice("the log was reopened")
-    }
-
-    /// The signals that request an exit. A signal that suspends takes effect at once.
-    ///
-    /// - Parameter hangup: Called on SIGHUP, which then does not request an exit.
-    static func stops(
-        _ signals: AsyncStream<Int32>?, hangup: (@Sendable () -> Void)? = nil
-    ) -> AsyncStream<Void> {
-        guard let signals else { return AsyncStream { _ in } }
-        let iterator = Iterator(signals, hangup)
-        return AsyncStream { await iterator.next() }
-    }
-
-    private actor Iterator {
-        private var iterator: AsyncStream<Int32>.Iterator
-        private let hangup: (@Sendable () -> Void)?
-        init(_ signals: AsyncStream<Int32>, _ hangup: (@Sendable () -> Void)?) {
-            iterator = signals.makeAsyncIterator()
-            self.hangup = hangup
-        }
-
-        func next() async -> Void? {
-            var own = iterator
-            defer { iterator = own }
-            while let number = await own.next(isolation: #isolation) {
-                switch number {
-                case SignalWatch.suspending: SignalWatch.suspend()
-                case SignalWatch.continuing: break
-                case SignalWatch.hangup where hangup != nil: hangup?()
-                default: return ()
-                }
-            }
-            return nil
-        }
     }
 }

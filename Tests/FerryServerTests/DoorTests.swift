@@ -151,7 +151,7 @@ import Testing
     func missing() async throws {
         do {
             try await DaemonRig.run { options in
-                options.flags[named: "aria2Rpc"] = .whole(0)
+                options.flags.set(.port("aria2Rpc"), to: 0)
             } _: { _ in
             }
             Issue.record("the daemon has started")

@@ -3,9 +3,9 @@ import FerryCore
 import Testing
 
 @Suite("Secrets among the arguments") struct ArgumentSecretsTests {
-    private static func blanked(_ arguments: [String], program: String = "ferry") -> [String] {
+    private static func blanked(_ arguments: [String]) -> [String] {
         let bytes = arguments.map { Array($0.utf8) }
-        return zip(bytes, ArgumentSecrets.ranges(in: bytes, program: program)).map { argument, ranges in
+        return zip(bytes, ArgumentSecrets.ranges(in: bytes)).map { argument, ranges in
             var argument = argument
             for range in ranges { for index in range { argument[index] = UInt8(ascii: "*") } }
             return String(decoding: argument, as: UTF8.self)
@@ -34,6 +34,8 @@ import Testing
             (["set", "a", "proxy=http://u:p@h:1"], ["set", "a", "proxy=http://***@h:1"]),
             (["-H", "A: b", "-u", "me:pw", "-b", "a=b"], ["-H", "****", "-u", "*****", "-b", "***"]),
             (["-H", "@file", "--cookie=a=b"], ["-H", "@file", "--cookie=***"]),
+            (["serve", "--door-secret", "a", "--port", "1"], ["serve", "--door-secret", "*", "--port", "1"]),
+            (["serve", "--door-secret=@file"], ["serve", "--door-secret=@file"]),
             (["--user"], ["--user"]),
             (["a@b", "-o", "c@d"], ["a@b", "-o", "c@d"]),
             (["get", "u:p@h/f"], ["get", "***@h/f"]), (["get", "token@h/f"], ["get", "*****@h/f"]),
@@ -77,45 +79,6 @@ import Testing
                 #expect(Self.blanked([program, "-" + letter, value, "u"]) == [program, "-" + letter, shown, "u"])
                 #expect(Self.blanked([program, "-" + letter + value, "u"])[1] == "-" + letter + shown)
             }
-        }
-    }
-
-    /// By the reader of aria2c's command lines: a beginning that it takes for an option, and its value in either place.
-    @Test(
-        "ArgumentSecrets: each secret option of aria2c is overwritten under each beginning of its name that aria2c takes"
-    )
-    func beginnings() throws {
-        var count = 0
-        for name in Aria2CommandOption.all where Aria2CommandOption.secrecy(of: name) != nil {
-            let (given, shown) =
-                name.utf8.hasSuffix("-proxy") ? ("http://u:sesame@p", "http://********@p") : ("sesame", "******")
-            for length in 1...name.utf8.count {
-                let beginning = String(decoding: name.utf8.prefix(length), as: UTF8.self)
-                guard (try? Aria2CommandOption.complete(beginning)) == name else { continue }
-                count += 1
-                for words in [["--\(beginning)", given], ["--\(beginning)=\(given)"]] {
-                    let expected = words.map { $0.replacing(given, by: shown) } + ["http://h/"]
-                    #expect(Self.blanked(["aria2c"] + words + ["http://h/"]) == ["aria2c"] + expected)
-                    #expect(Self.blanked(["-cR"] + words + ["http://h/"], program: "/b/aria2c") == ["-cR"] + expected)
-                }
-            }
-        }
-        #expect(count > 60)
-    }
-
-    @Test(
-        "ArgumentSecrets: every option of aria2c that takes a password, a user, a secret, a header or a proxy is secret"
-    )
-    func names() {
-        let words = ["passwd", "password", "user", "secret", "header", "proxy", "token", "key"]
-        let open: Set = [
-            "no-proxy", "proxy-method", "user-agent", "private-key", "rpc-private-key", "ssh-host-key-md",
-            "http-accept-gzip", "http-auth-challenge", "rpc-save-upload-metadata",
-            "no-want-digest-header",
-        ]
-        for name in Aria2CommandOption.all where !open.contains(name) {
-            let isNamed = name.split(at: "-").contains { words.contains(String($0)) }
-            #expect((Aria2CommandOption.secrecy(of: name) != nil) == isNamed, "\(name)")
         }
     }
 }

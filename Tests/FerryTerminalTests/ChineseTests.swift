@@ -52,7 +52,7 @@ import Testing
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources")
         var found: Set<String> = []
-        for folder in ["FerryTerminal", "FerryFleet", "FerryCore/Text", "FerryCore/Auth"] {
+        for folder in ["FerryTerminal", "FerryAria2", "FerryFleet", "FerryCore/Text", "FerryCore/Auth"] {
             let files = FileManager.default.enumerator(
                 at: root.appending(path: folder), includingPropertiesForKeys: nil)
             for case let file as URL in try #require(files) where file.pathExtension == "swift" {

@@ -75,14 +75,7 @@ public struct SettingValues: Sendable, Hashable {
         set { values[setting.name] = newValue }
     }
 
-    /// The value of a door's setting, by name, for a command that uses a door that the program may not have. A daemon without
-    /// the setting does not start.
-    package subscript(named name: String) -> JSONValue? {
-        get { values[name] }
-        set { values[name] = newValue }
-    }
-
-    /// Sets a port or a size. Here and in the following methods, `nil` changes nothing.
+    /// Sets a port or a size; `nil`, here and below, changes nothing.
     public mutating func set(_ setting: DoorSetting, to number: Int?) {
         if let number { self[setting] = .whole(number) }
     }

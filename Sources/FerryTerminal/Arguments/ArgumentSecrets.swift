@@ -2,12 +2,12 @@ import FerryCore
 
 /// Finds the secrets in a command line: passwords, header values, and user info in URLs and proxies.
 ///
-/// Options are recognised in the same way as by the parser of each command: aria2c accepts a prefix of an option's name, and curl
-/// accepts several option letters in one word, which are translated as in ``PastedCommand``. A word that no parser accepts counts
-/// as secret if in doubt, because no command uses it.
+/// An option is recognised as the parser of its command does: for curl even when other letters precede its own in one word,
+/// with letters translated as in ``PastedCommand``; for an ``EmulatedProgram`` by that program's own parser. A word that no
+/// parser accepts counts as secret if in doubt, because nothing depends on it.
 package enum ArgumentSecrets {
     /// Which part of an option's value is secret.
-    package enum Secrecy: Sendable {
+    package enum Secrecy: Sendable, Hashable {
         case whole
         /// The whole value, except `@FILE`.
         case header
@@ -17,25 +17,28 @@ package enum ArgumentSecrets {
 
     /// Returns the byte ranges to hide in each argument.
     ///
-    /// - Parameter program: The name under which the program was started.
-    package static func ranges(in arguments: [[UInt8]], program: String = "ferry") -> [[Range<Int>]] {
+    /// - Parameters:
+    ///   - program: The name under which the program was started.
+    ///   - emulated: The programs that this one replaces.
+    package static func ranges(
+        in arguments: [[UInt8]], program: String = "ferry", emulating emulated: [EmulatedProgram] = []
+    ) -> [[Range<Int>]] {
         let words = arguments.map { String(decoding: $0, as: UTF8.self) }
-        var found = ranges(in: arguments, words)
-        if let own = Program.aria2Arguments(program: program, words) {
+        var found = ranges(in: arguments, words, emulated)
+        if let (selected, own) = emulated.selected(by: program, words) {
             let offset = words.count - own.count
-            var reader = Aria2WordReader(own)
-            while let element = try? reader.next() {
-                guard case .option(let name, let place?) = element, let secrecy = Aria2CommandOption.secrecy(of: name)
-                else { continue }
-                let argument = arguments[place.word + offset]
-                found[place.word + offset] += ranges(of: argument.dropFirst(place.offset), secrecy)
+            for secret in selected.secrets(own) {
+                let word = secret.word + offset
+                found[word] += ranges(of: arguments[word].dropFirst(secret.offset), secret.secrecy)
             }
         }
         return found
     }
 
     /// Returns the ranges, by the option names of all commands.
-    private static func ranges(in arguments: [[UInt8]], _ words: [String]) -> [[Range<Int>]] {
+    private static func ranges(
+        in arguments: [[UInt8]], _ words: [String], _ emulated: [EmulatedProgram]
+    ) -> [[Range<Int>]] {
         let command = words.first ?? ""
         let takers = lettersWithValue(of: command).utf8
         var next: Secrecy?
@@ -46,9 +49,10 @@ package enum ArgumentSecrets {
             }
             if word.utf8.hasPrefix("--") {
                 let name = word.utf8.prefix { $0 != UInt8(ascii: "=") }
-                guard let secrecy = secrecy(named: String(decoding: name, as: UTF8.self), in: command) else {
-                    return userInfo(argument[...])
-                }
+                let option = String(decoding: name, as: UTF8.self)
+                let own = secrecy(named: option, in: command)
+                guard let secrecy = own ?? emulated.lazy.compactMap({ $0.secrecy(String(option.dropFirst(2))) }).first
+                else { return userInfo(argument[...]) }
                 if name.count < argument.count { return ranges(of: argument.dropFirst(name.count + 1), secrecy) }
                 next = secrecy
                 return []
@@ -70,17 +74,18 @@ package enum ArgumentSecrets {
     }
 
     private static let options: [String: Secrecy] = [
-        "--user": .whole, "--header": .header, "--cookie": .whole, "--proxy": .proxy, "--aria2-secret": .header,
-        "--rpc-secret": .whole, "--password": .whole, "--http-user": .whole, "--http-passwd": .whole,
-        "--http-password": .whole, "--proxy-user": .whole, "--proxy-password": .whole, "--oauth2-bearer": .whole,
-        "--all-proxy": .proxy, "--http-proxy": .proxy, "--https-proxy": .proxy, "--all-proxy-passwd": .whole,
-        "--http-proxy-passwd": .whole, "--https-proxy-passwd": .whole,
+        "--user": .whole, "--header": .header, "--cookie": .whole, "--proxy": .proxy, "--password": .whole,
+        "--http-user": .whole, "--http-passwd": .whole, "--http-password": .whole, "--proxy-user": .whole,
+        "--proxy-password": .whole, "--oauth2-bearer": .whole,
     ]
 
     /// Returns which part of an option's value is secret. For a pasted command, a prefix of the name is enough.
     private static func secrecy(named name: String, in command: String) -> Secrecy? {
         if let secrecy = options[name] { return secrecy }
-        guard let program = PastedOption.Program(rawValue: command) else { return nil }
+        guard let program = PastedOption.Program(rawValue: command) else {
+            // A token of a door of the daemon.
+            return name.utf8.hasSuffix("-secret") ? .header : nil
+        }
         return PastedOption.named(name, of: program)?.names.lazy.compactMap { options[$0] }.first
     }
 

@@ -1,6 +1,6 @@
 import Ferry
 package import FerryCore
-import HTTPTypes
+package import HTTPTypes
 
 /// The system functions that planning needs. A value, so that tests can replace them.
 package struct PlanningWorld: Sendable {
@@ -92,7 +92,7 @@ extension PlanningWorld {
     }
 
     /// Returns the header fields of `--header` texts, including those in the files that they name.
-    func headers(_ texts: [String], referer: String? = nil) throws(UsageError) -> HTTPFields {
+    package func headers(_ texts: [String], referer: String? = nil) throws(UsageError) -> HTTPFields {
         var fields = HTTPFields()
         for text in texts {
             if text.utf8.hasPrefix("@") {
@@ -125,7 +125,7 @@ extension PlanningWorld {
     }
 
     /// Prompts for a missing password on the terminal.
-    func credentials(of word: UserWord) throws(UsageError) -> Credentials {
+    package func credentials(of word: UserWord) throws(UsageError) -> Credentials {
         if let password = word.password { return Credentials(user: word.user, password: password) }
         return Credentials(user: word.user, password: try password(word.user))
     }

@@ -3,7 +3,7 @@ import FerryCore
 import HTTPTypes
 
 /// Converts the arguments of `ferry get` and `ferry add` into requests. Pure except for its ``PlanningWorld``.
-struct RequestPlanner: Sendable {
+package struct RequestPlanner: Sendable {
     let files: FileOptions
     let options: RequestOptions
     let trust: TrustOptions
@@ -23,7 +23,7 @@ struct RequestPlanner: Sendable {
     /// Returns the items of the command.
     ///
     /// - Throws: The first error. Directories are created and passwords requested only after all other checks.
-    static func items(
+    package static func items(
         _ files: FileOptions, _ options: RequestOptions, _ trust: TrustOptions, world: PlanningWorld
     ) throws(UsageError) -> PlannedItems {
         var files = files

@@ -1,17 +1,17 @@
-import FerryCore
-import HTTPTypes
+package import FerryCore
+package import HTTPTypes
 
-/// The credentials and secret headers of a command, and the servers that receive them. Items on other servers are
-/// downloaded without them, including entries that were added to a list after it was checked.
+/// The credentials and secret headers of a command, and the servers that receive them. All other items are downloaded
+/// without them, including entries that were added to a list after it was checked.
 ///
 /// A planned request has no secrets of the command: only this type adds them. `make lint` refuses assignments to
 /// `credentials`, `secretsOrigin` and `cookies` in other files of the program unless a comment says why.
-struct SecretGrant: Sendable {
-    /// Whether the command or a list entry sets the route of a download to its server.
-    enum Route: Sendable, Hashable {
+package struct SecretGrant: Sendable {
+    /// The source of the route by which a download reaches its server.
+    package enum Route: Sendable, Hashable {
         case ofCommand
-        /// The list entry sets a proxy or disables certificate verification, so the author of the list may be able to read
-        /// what is sent to any server.
+        /// The list entry, with a proxy or without certificate verification: the author of the list may be able to read
+        /// what is sent, whatever the server.
         case ofEntry
     }
 
@@ -22,7 +22,16 @@ struct SecretGrant: Sendable {
     /// The secret headers of the command.
     var headers: HTTPFields
 
-    func apply(to item: GetPlan.Item, over route: Route = .ofCommand) -> GetPlan.Item {
+    package init(
+        servers: Set<Origin>, partServer: Origin? = nil, credentials: Credentials? = nil, headers: HTTPFields
+    ) {
+        self.servers = servers
+        self.partServer = partServer
+        self.credentials = credentials
+        self.headers = headers
+    }
+
+    package func apply(to item: GetPlan.Item, over route: Route = .ofCommand) -> GetPlan.Item {
         guard route == .ofCommand else { return item }
         return switch item {
         case .request(let request): .request(applied(to: request))
@@ -32,7 +41,7 @@ struct SecretGrant: Sendable {
     }
 
     /// Whether the item's server receives no secrets.
-    func leavesOut(_ item: GetPlan.Item) -> Bool {
+    package func leavesOut(_ item: GetPlan.Item) -> Bool {
         guard let request = item.request else { return false }
         return !isFor(request)
     }
@@ -66,8 +75,8 @@ struct SecretGrant: Sendable {
         return (try? DownloadURL(text)) ?? url
     }
 
-    /// Returns the request from which the requests for all files of a set are derived, with secrets for `server`, which the
-    /// user names. If `server` is `nil`, `SetSync` chooses the server of the set's source.
+    /// Returns the request that all files of a set are made from, with secrets for `server`, which the user names. If it
+    /// is `nil`, `SetSync` chooses the server of the set's source.
     static func ofSet(
         _ request: DownloadRequest, credentials: Credentials?, headers: HTTPFields, server: Origin?
     ) -> DownloadRequest {
@@ -80,27 +89,27 @@ struct SecretGrant: Sendable {
 }
 
 /// The servers that lists, documents and journals name. Such a server is authorized only if it is the only one.
-struct ListedServers: Sendable, Hashable {
+package struct ListedServers: Sendable, Hashable {
     private var servers: Set<Origin> = []
 
     /// - Parameter origins: The servers of each item, as far as they are known.
-    init(_ origins: some Sequence<Set<Origin>>) {
+    package init(_ origins: some Sequence<Set<Origin>>) {
         for named in origins {
             servers.formUnion(named)
             if servers.count > Self.most { break }
         }
     }
 
-    /// The number of servers beyond which counting stops.
+    /// The number of servers from which on counting stops.
     private static let most = 1 << 10
 
-    var isEmpty: Bool { servers.isEmpty }
+    package var isEmpty: Bool { servers.isEmpty }
 
     /// The only server; `nil` for none or several.
-    var only: Origin? { servers.count == 1 ? servers.first : nil }
+    package var only: Origin? { servers.count == 1 ? servers.first : nil }
 
     /// The first servers by name, for a message.
-    var shown: String {
+    package var shown: String {
         let names = servers.map(\.description).sorted()
         return names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", …" : "")
     }

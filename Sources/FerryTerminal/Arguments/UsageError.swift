@@ -27,15 +27,15 @@ extension Reason {
 }
 
 /// The value of `--user`: a name, an optional password, and an optional server.
-struct UserWord: Sendable, Hashable {
-    var user: String
+package struct UserWord: Sendable, Hashable {
+    package var user: String
     /// `nil` if the password must be prompted for.
-    var password: String?
+    package var password: String?
     /// `nil` if the value names no server.
-    var server: Origin?
+    package var server: Origin?
 
     /// Parses `NAME` or `NAME:PASSWORD`, where an `@` belongs to the name or the password.
-    init(_ text: String) throws(UsageError) {
+    package init(_ text: String) throws(UsageError) {
         let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
         guard !text.isEmpty else { throw UsageError("--user needs USER or USER:PASSWORD") }
         user = String(text[..<(colon ?? text.endIndex)])

@@ -28,12 +28,15 @@ package enum OwnProgram {
 package enum CommandArguments {
     /// Returns the program's name and its arguments, and overwrites secrets in the memory that other processes can read;
     /// `nil` if the arguments cannot be read.
-    package static func take() -> (program: String, arguments: [String])? {
+    ///
+    /// - Parameter emulated: The programs that this one replaces.
+    package static func take(emulating emulated: [EmulatedProgram]) -> (program: String, arguments: [String])? {
         let words = ProcessArguments.all
         guard let program = words.first else { return nil }
         let arguments = Array(words.dropFirst())
-        ProcessArguments.hide(
-            [[]] + ArgumentSecrets.ranges(in: arguments.map { Array($0.utf8) }, program: program))
+        let secrets = ArgumentSecrets.ranges(
+            in: arguments.map { Array($0.utf8) }, program: program, emulating: emulated)
+        ProcessArguments.hide([[]] + secrets)
         return (program, arguments)
     }
 }

@@ -68,6 +68,41 @@ package final class SignalWatch: Sendable {
         install(deliverSignal, for: SIGTSTP)
     }
 
+    /// Returns the requests to exit among the signals of a daemon. A signal that suspends takes effect at once.
+    ///
+    /// - Parameter hangup: Called on SIGHUP, which then does not request an exit.
+    package static func stops(
+        _ signals: AsyncStream<Int32>?, hangup: (@Sendable () -> Void)? = nil
+    ) -> AsyncStream<Void> {
+        guard let signals else { return AsyncStream { _ in } }
+        let iterator = StopIterator(signals, hangup)
+        return AsyncStream { await iterator.next() }
+    }
+
+    private actor StopIterator {
+        private var iterator: AsyncStream<Int32>.Iterator
+        private let hangup: (@Sendable () -> Void)?
+
+        init(_ signals: AsyncStream<Int32>, _ hangup: (@Sendable () -> Void)?) {
+            iterator = signals.makeAsyncIterator()
+            self.hangup = hangup
+        }
+
+        func next() async -> Void? {
+            var own = iterator
+            defer { iterator = own }
+            while let number = await own.next(isolation: #isolation) {
+                switch number {
+                case SignalWatch.suspending: SignalWatch.suspend()
+                case SignalWatch.continuing: break
+                case SignalWatch.hangup where hangup != nil: hangup?()
+                default: return ()
+                }
+            }
+            return nil
+        }
+    }
+
     private static func install(_ handler: @escaping Platform.Handler, for number: Int32) {
         var action = sigaction()
         Platform.setHandler(handler, in: &action)

@@ -1,5 +1,6 @@
 import Ferry
 import FerryCore
+import FerryTerminal
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

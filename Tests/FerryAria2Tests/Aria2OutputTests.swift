@@ -1,9 +1,11 @@
 import Ferry
 import FerryCore
-@testable import FerryTerminal
+import FerryTerminal
 import Foundation
 import Synchronization
 import Testing
+
+@testable import FerryAria2
 
 @Suite("Output of aria2c") struct Aria2OutputTests {
     private final class Streams: Sendable {
@@ -133,7 +135,7 @@ import Testing
         // The whole commands of `ferry` have its own options.
         let own = line.replacing("ferry get --checksum none", by: "")
         for word in own.split(whereSeparator: { " ;,.()=".contains($0) }) where word.utf8.hasPrefix("--") {
-            #expect(Aria2CommandOption.find(String(word.dropFirst(2)))?.use == .followed, "\(key): \(line)")
+            #expect(Aria2Option.named(String(word.dropFirst(2)))?.command == .applied, "\(key): \(line)")
         }
         #expect(!own.utf8.contains("--checksum none") && !own.utf8.contains("or none"), "\(line)")
     }

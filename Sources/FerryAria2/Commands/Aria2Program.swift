@@ -1,6 +1,7 @@
 import ArgumentParser
 import Ferry
-package import FerryCore
+import FerryCore
+import FerryTerminal
 import Synchronization
 
 #if canImport(Darwin)
@@ -11,45 +12,31 @@ import Synchronization
     import Musl
 #endif
 
-/// The entry point of `aria2c`.
-extension Program {
-    /// The program name under which the binary acts as aria2c.
-    private static let aria2Name = "aria2c"
+/// The entry point of `aria2c`. Called on file threads.
+enum Aria2Program {
+    static let name = "aria2c"
 
-    /// Returns the arguments of aria2c if the program's name or the first argument selects it.
-    package static func aria2Arguments(program: String, _ arguments: [String]) -> [String]? {
-        if Paths.name(of: program) == aria2Name { return arguments }
-        return arguments.first == aria2Name ? Array(arguments.dropFirst()) : nil
-    }
-
-    /// Runs `aria2c`. Returns aria2's exit status.
-    ///
-    /// - Parameter serve: Runs the daemon of `--enable-rpc` until a signal stops it. Returns the error if it could not run.
-    package static func aria2c(
-        _ words: [String], serve: @escaping @Sendable (Aria2Service, AsyncStream<Int32>) async -> DownloadError?
-    ) async -> Int32 {
+    /// Runs the command. Returns aria2's exit status.
+    static func run(_ words: [String]) async -> Int32 {
         let console = Console(StandardWriter())
         let status: Aria2ExitStatus
-        do throws(Aria2Failure) { status = try await aria2(words, console, serve) } catch {
-            console.message("\(aria2Name): \(PrintableText.escape(error.message))")
-            if error.status == .option { console.message("See '\(aria2Name) -h'.") }
+        do throws(Aria2Failure) { status = try await run(words, console) } catch {
+            console.message("\(name): \(PrintableText.escape(error.message))")
+            if error.status == .option { console.message("See '\(name) -h'.") }
             status = error.status
         }
         await console.drained()
         return status.rawValue
     }
 
-    private static func aria2(
-        _ words: [String], _ console: Console,
-        _ serve: @escaping @Sendable (Aria2Service, AsyncStream<Int32>) async -> DownloadError?
-    ) async throws(Aria2Failure) -> Aria2ExitStatus {
+    private static func run(_ words: [String], _ console: Console) async throws(Aria2Failure) -> Aria2ExitStatus {
         let arguments = try Aria2Arguments(words)
         if arguments.values["version"] != nil {
-            console.result("aria2 version 1.36.0\n** spoken by ferry \(version) **\n")
+            console.result("aria2 version \(Aria2RPC.version)\n** spoken by ferry \(Program.version) **\n")
             return .done
         }
         if arguments.values["help"] != nil {
-            console.result(aria2Help)
+            console.result(help)
             return .done
         }
         let world = PlanningWorld.system
@@ -67,8 +54,9 @@ extension Program {
             if !service.isQuiet { warn(service.warnings, console) }
             let failure = Mutex<DownloadError?>(nil)
             await service.life.run { signals in
-                let error = await serve(service, signals)
-                failure.withLock { $0 = error }
+                do throws(DownloadError) { try await service.run(until: signals) } catch {
+                    failure.withLock { $0 = error }
+                }
             }
             if let error = failure.withLock({ $0 }) {
                 throw Aria2Failure(.unknown, error.message(in: .english))
@@ -78,7 +66,7 @@ extension Program {
     }
 
     private static func warn(_ warnings: [String], _ console: Console) {
-        for warning in warnings { console.message("\(aria2Name): \(PrintableText.escape(warning))") }
+        for warning in warnings { console.message("\(name): \(PrintableText.escape(warning))") }
     }
 
     private static func download(_ run: Aria2Planner.Run, _ console: Console) async -> Aria2ExitStatus {
@@ -95,7 +83,7 @@ extension Program {
         return reporter.finish()
     }
 
-    private static let aria2Help = """
+    private static let help = """
         Usage: aria2c [OPTIONS] [URI | METALINK_FILE]...
         ferry, with the arguments, output and exit status of aria2c 1.36 for HTTP and
         HTTPS.

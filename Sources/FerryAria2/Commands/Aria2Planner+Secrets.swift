@@ -1,5 +1,6 @@
 import Ferry
 import FerryCore
+import FerryTerminal
 import HTTPTypes
 
 /// A download of aria2c, and whether its list entry sets the route to the server.

@@ -1,4 +1,5 @@
 import FerryCore
+import FerryTerminal
 import HTTPTypes
 
 /// A failure of the `aria2c` command itself, with aria2's exit status.
@@ -24,14 +25,14 @@ struct Aria2Values: Sendable, Hashable {
 
     /// Sets the value of an option by its long name.
     mutating func set(_ name: String, _ value: String) throws(Aria2Failure) {
-        guard let (kind, use) = Aria2CommandOption.find(name) else { throw .option("unrecognized option '--\(name)'") }
-        if kind == .flag, use == .followed, name != "help", !["true", "false"].contains(value) {
+        guard let option = Aria2Option.named(name) else { throw .option("unrecognized option '--\(name)'") }
+        if option.form == .flag, option.command == .applied, name != "help", !["true", "false"].contains(value) {
             throw .option("--\(name) must be true or false, not '\(value)'")
         }
-        switch use {
-        case .followed where name == "header": headers.append(value)
-        case .followed: texts[name] = value
-        case .needless: break
+        switch option.command {
+        case .applied where option.form == .lines: headers.append(value)
+        case .applied: texts[name] = value
+        case .kept: break
         case .ignored: if value != "false", !ignored.contains(name) { ignored.append(name) }
         case .refused:
             if value != "false" { throw .option("ferry cannot follow --\(name)") }
@@ -67,7 +68,7 @@ struct Aria2Values: Sendable, Hashable {
     /// Whether these values of a list's entry determine the route of its download: they set a proxy, or disable certificate
     /// verification.
     var bringsOwnRoute: Bool {
-        Aria2CommandOption.ofRoutes.contains { texts[$0] != nil } || !flag("check-certificate", default: true)
+        texts.keys.contains { $0.utf8.hasSuffix("-proxy") } || !flag("check-certificate", default: true)
     }
 
     /// Removes and returns the credentials and the secret headers, which ``SecretGrant`` holds for all downloads of the
@@ -84,28 +85,22 @@ struct Aria2Values: Sendable, Hashable {
 
     func flag(_ name: String, default standard: Bool = false) -> Bool { texts[name].map { $0 == "true" } ?? standard }
 
-    /// Returns an integer within these bounds.
-    func number(_ name: String, _ bounds: ClosedRange<Int>) throws(Aria2Failure) -> Int? {
-        guard let text = texts[name] else { return nil }
+    /// Returns the value of an option whose form is a number.
+    func number(_ name: String) throws(Aria2Failure) -> Int? {
+        guard let text = texts[name], case .whole(let bounds)? = Aria2Option.named(name)?.form else { return nil }
         guard let number = Int(text), bounds ~= number else {
             throw .option("\(name) must be between \(bounds.lowerBound) and \(bounds.upperBound).")
         }
         return number
     }
 
-    /// Returns a size in bytes; K and M are powers of 1024. Returns `nil` for 0, which means no limit.
+    /// Returns the value of an option whose form is a size, in bytes; `nil` for 0, which means no limit.
     func size(_ name: String) throws(Aria2Failure) -> ByteCount? {
-        guard let text = texts[name] else { return nil }
-        let factor: ByteCount =
-            switch text.utf8.last.map({ $0 | 0x20 }) {
-            case UInt8(ascii: "k"): 1 << 10
-            case UInt8(ascii: "m"): 1 << 20
-            default: 1
-            }
-        guard let number = ByteCount(factor == 1 ? text : String(text.dropLast())), number.isSize,
-            number < ByteCount.bound / factor
-        else { throw .option("\(name) must be a number of bytes, with K or M.") }
-        return number == 0 ? nil : number * factor
+        guard let text = texts[name], case .size(let bounds)? = Aria2Option.named(name)?.form else { return nil }
+        guard let size = Aria2Option.size(text), bounds ~= size else {
+            throw .option("\(name) must be a number of bytes, with K or M.")
+        }
+        return size == 0 ? nil : size
     }
 }
 
@@ -131,7 +126,7 @@ enum Aria2Files {
     static func settings(_ text: String) throws(Aria2Failure) -> Aria2Values {
         var values = Aria2Values()
         for line in text.split(at: "\n") {
-            guard let (name, value) = option(line), !name.utf8.hasPrefix("#"), Aria2CommandOption.find(name) != nil
+            guard let (name, value) = option(line), !name.utf8.hasPrefix("#"), Aria2Option.named(name) != nil
             else {
                 continue
             }
@@ -151,9 +146,10 @@ enum Aria2Files {
             if content.utf8.first == UInt8(ascii: "#") { continue }
             if isOption {
                 guard let last = entries.indices.last, let (name, value) = option(content) else { continue }
-                guard Aria2CommandOption.ofEntries.contains(name) else {
+                let known = Aria2Option.named(name)
+                guard known?.isOfLists == true else {
                     // aria2's options that have no effect in Ferry are not reported.
-                    if Aria2CommandOption.find(name)?.use != .needless { unknown.append("\(name)=\(value)") }
+                    if known?.command != .kept { unknown.append("\(name)=\(value)") }
                     continue
                 }
                 try entries[last].values.set(name, value)

@@ -1,5 +1,6 @@
 import Ferry
 import FerryCore
+import FerryTerminal
 import HTTPTypes
 
 /// Translates the arguments of aria2c into the plan of a `ferry get` or of a daemon. Pure except for its ``PlanningWorld``.
@@ -108,9 +109,11 @@ struct Aria2Planner {
         if hasSecrets {
             warnings.append("credentials and secret headers of the command are not used for what clients add")
         }
-        let unfollowed = Aria2Service.unfollowed.filter { values[$0].map { $0 != "false" } ?? false }
-        if !unfollowed.isEmpty {
-            let names = unfollowed.map { "--" + $0 }.joined(separator: ", ")
+        let ignored = Aria2Option.all.filter(\.isIgnoredWithRPC).map(\.name).sorted().filter { name in
+            values[name].map { $0 != "false" } ?? false
+        }
+        if !ignored.isEmpty {
+            let names = ignored.map { "--" + $0 }.joined(separator: ", ")
             warnings.append("ferry ignores \(names) with --enable-rpc")
         }
         let directory = values["dir"].flatMap { $0.isEmpty ? nil : $0 }.map(world.absolute) ?? world.directory
@@ -127,7 +130,7 @@ struct Aria2Planner {
             return request
         }
         return Aria2Service(
-            port: try values.number("rpc-listen-port", 1024...65_535) ?? 6800,
+            port: try values.number("rpc-listen-port") ?? 6800,
             secret: values["rpc-secret"].flatMap { $0.isEmpty ? nil : $0 },
             directory: directory, parallel: try parallel ?? 5,
             rateLimit: try values.size("max-overall-download-limit"), defaults: defaults,
@@ -135,14 +138,14 @@ struct Aria2Planner {
     }
 
     private var parallel: Int? {
-        get throws(Aria2Failure) { try values.number("max-concurrent-downloads", 1...1_000_000) }
+        get throws(Aria2Failure) { try values.number("max-concurrent-downloads") }
     }
 
     private var life: Aria2Life {
         get throws(Aria2Failure) {
             Aria2Life(
-                process: try values.number("stop-with-process", 1...Int(Int32.max)).map { Int32($0) },
-                limit: try values.number("stop", 0...Int(Int32.max)).flatMap { $0 > 0 ? .seconds($0) : nil })
+                process: try values.number("stop-with-process").map { Int32($0) },
+                limit: try values.number("stop").flatMap { $0 > 0 ? .seconds($0) : nil })
         }
     }
 
@@ -323,9 +326,9 @@ struct Aria2Planner {
         options.request.caFile = values["ca-certificate"]
         options.request.insecure = !values.flag("check-certificate", default: true)
         options.request.ipv4 = values.flag("disable-ipv6")
-        options.request.common.connectTimeout = try values.number("connect-timeout", 1...600).map { "\($0)" }
-        options.request.stallTimeout = try values.number("timeout", 1...600).map { "\($0)" }
-        let tries = try values.number("max-tries", 0...1_000_000) ?? 5
+        options.request.common.connectTimeout = try values.number("connect-timeout").map { "\($0)" }
+        options.request.stallTimeout = try values.number("timeout").map { "\($0)" }
+        let tries = try values.number("max-tries") ?? 5
         options.request.retries = tries == 0 ? "inf" : String(tries - 1)
         if let user = values["http-user"] {
             options.request.user = user + ":" + (values["http-passwd"] ?? "")
@@ -338,8 +341,8 @@ struct Aria2Planner {
     /// Returns the maximum number of connections, as in aria2, except that `-s` and `-x`, where they are missing, limit it to
     /// 16 instead of to their small defaults.
     private func connections(_ values: Aria2Values, hosts: Int) throws(Aria2Failure) -> Int {
-        let split = try values.number("split", 1...1_000_000)
-        let perServer = try values.number("max-connection-per-server", 1...16)
+        let split = try values.number("split")
+        let perServer = try values.number("max-connection-per-server")
         return min(split ?? 16, perServer.map { $0 * hosts } ?? 16, 256)
     }
 

@@ -1,5 +1,6 @@
 import Ferry
 import FerryCore
+import FerryTerminal
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -35,7 +36,7 @@ struct Aria2Output: Sendable, Hashable {
             }
             self.results = results
         }
-        if let seconds = try values.number("summary-interval", 0...Int(Int32.max)) {
+        if let seconds = try values.number("summary-interval") {
             summaryInterval = seconds > 0 ? .seconds(seconds) : nil
         }
         showsReadout = values.flag("show-console-readout", default: true)

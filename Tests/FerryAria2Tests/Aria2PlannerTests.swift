@@ -1,9 +1,11 @@
 import ArgumentParser
 import Ferry
 import FerryCore
-@testable import FerryTerminal
+import FerryTerminal
 import HTTPTypes
 import Testing
+
+@testable import FerryAria2
 
 @Suite("Plans of aria2c") struct Aria2PlannerTests {
     private static let url = "http://h/f.iso"
@@ -178,12 +180,12 @@ import Testing
         #expect(plain.warnings.count == (isOwnRoute ? 1 : 0))
     }
 
-    @Test("Aria2CommandOption: each proxy or certificate option of an entry makes its own route")
+    @Test("Aria2Option: each proxy or certificate option of an entry makes its own route")
     func routes() throws {
-        let named = Aria2CommandOption.ofEntries.filter {
+        let named = Aria2Option.all.filter(\.isOfLists).map(\.name).filter {
             $0.utf8.hasSuffix("proxy") || $0.utf8.hasSuffix("certificate")
         }
-        #expect(named == Aria2CommandOption.ofRoutes.union(["check-certificate"]))
+        #expect(Set(named) == ["all-proxy", "http-proxy", "https-proxy", "no-proxy", "check-certificate"])
         for name in named {
             let (entries, _) = try Aria2Files.entries("http://h/f\n  \(name)=false\n")
             #expect(entries[0].values.bringsOwnRoute, "\(name)")

@@ -1,5 +1,6 @@
 import Ferry
 import FerryCore
+import FerryTerminal
 import Synchronization
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,5 @@
 import FerryCore
+import FerryTerminal
 
 /// Parameterized URIs of aria2 (`-P`): `{a,b}` stands for each of the words; `[1-3]`, `[000-100:5]` and `[a-z]` stand for each
 /// number or letter.

@@ -1,6 +1,8 @@
-/// The exit statuses of aria2c (EXIT STATUS in its manual) that a download over HTTP can have. They are also the error
+import FerryCore
+
+/// The exit statuses of aria2c (its manual, EXIT STATUS) that a download over HTTP can have. They are also the error
 /// codes of its RPC interface.
-package enum Aria2ExitStatus: Int32, Sendable, Hashable, CaseIterable {
+enum Aria2ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     case done = 0
     case unknown = 1
     case timeout = 2
@@ -24,8 +26,8 @@ package enum Aria2ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     case removed = 31
     case checksum = 32
 
-    /// Returns the status for a failed file. The sentence of the error determines it if possible, otherwise its code.
-    package static func of(_ error: DownloadError) -> Aria2ExitStatus {
+    /// Returns the status for one failed file: by the sentence of the error, otherwise by its code.
+    static func of(_ error: DownloadError) -> Aria2ExitStatus {
         if let phrase = error.phrase, let status = of(phrase) { return status }
         return switch error.code {
         case .network: .network
