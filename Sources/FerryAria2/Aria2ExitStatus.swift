@@ -1,6 +1,6 @@
 import FerryCore
 
-/// The exit statuses of aria2c (its manual, EXIT STATUS) that a download over HTTP can have. They are also the error
+/// The exit statuses of aria2c (EXIT STATUS in its manual) that a download over HTTP can have. They are also the error
 /// codes of its RPC interface.
 enum Aria2ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     case done = 0
@@ -26,7 +26,7 @@ enum Aria2ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     case removed = 31
     case checksum = 32
 
-    /// Returns the status for one failed file: by the sentence of the error, otherwise by its code.
+    /// Returns the status for a failed file. The sentence of the error determines it if possible, otherwise its code.
     static func of(_ error: DownloadError) -> Aria2ExitStatus {
         if let phrase = error.phrase, let status = of(phrase) { return status }
         return switch error.code {

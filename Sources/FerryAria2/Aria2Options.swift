@@ -8,7 +8,7 @@ struct Aria2Options: Sendable, Hashable {
 
     init(values: [String: String] = [:]) { self.values = values }
 
-    /// Reads the options of a call that are in `table` and pass `allows`. Other options are ignored.
+    /// Reads the options of a call that are in `table` and for which `allows` returns true. Other options are ignored.
     init(
         _ members: [String: JSONValue], in table: [Aria2Option] = Aria2Option.ofDownload,
         allowing allows: (Aria2Option) -> Bool = { _ in true }
@@ -52,7 +52,7 @@ struct Aria2Options: Sendable, Hashable {
         request.onConflict = flag("allow-overwrite") ?? false ? .overwrite : renames ? .rename : .fail
         request.usesServerTime = flag("remote-time") ?? true
         request.connection.proxy = try proxy(for: sources.first)
-        // allow(secrets): of this call, for the host of its URLs.
+        // allow(secrets): the credentials are from this call, and are for the host of its URLs.
         request.credentials = credentials
         try apply(to: &request)
         return request
@@ -61,7 +61,7 @@ struct Aria2Options: Sendable, Hashable {
     private var destination: DownloadRequest.Destination {
         let directory = self["dir"] ?? ""
         guard let out = self["out"] else { return .directory(directory) }
-        // The name may lead into a subdirectory.
+        // The name may be a path into a subdirectory.
         let place = out.utf8.contains(UInt8(ascii: "/")) ? Paths.join(directory, Paths.parent(of: out)) : directory
         return .directory(place, name: .exact(Paths.name(of: out)))
     }
@@ -77,7 +77,7 @@ struct Aria2Options: Sendable, Hashable {
             do throws(TextError) {
                 var choice = try ProxyChoice(parsing: text)
                 if let user = self[name + "-user"] {
-                    // allow(secrets): of the proxy that the same options name.
+                    // allow(secrets): the credentials are for the proxy that the same options specify.
                     choice.server?.credentials = Credentials(user: user, password: self[name + "-passwd"] ?? "")
                 }
                 return choice
@@ -86,7 +86,7 @@ struct Aria2Options: Sendable, Hashable {
         return nil
     }
 
-    /// Sets the properties that a listed download may change too.
+    /// Sets the properties that can also be changed for a listed download.
     func apply(to request: inout DownloadRequest) throws(Aria2Error) {
         if let limit = number("max-download-limit") { request.rateLimit = limit == 0 ? nil : ByteCount(limit) }
         let (split, perServer) = (number("split"), number("max-connection-per-server"))
@@ -135,7 +135,7 @@ struct Aria2Options: Sendable, Hashable {
 
     // MARK: Stored values
 
-    /// The key in a request's `userInfo` for the option values that no property of the request can hold.
+    /// The key in a request's `userInfo` for the option values that no property of the request can represent.
     static let storedName = "aria2"
 
     private static let storedOptions = Aria2Option.ofDownload.filter {
@@ -149,7 +149,7 @@ struct Aria2Options: Sendable, Hashable {
         }.joined(separator: "\n")
     }
 
-    /// Reads the stored values of a request. The text may have been written by any client.
+    /// Reads the stored values of a request. Any client may have written the text, so invalid values are ignored.
     init(storedIn request: [String: String]) {
         var members: [String: JSONValue] = [:]
         for line in (request[Self.storedName] ?? "").split(at: "\n") {

@@ -20,7 +20,7 @@ extension Aria2RPC {
         let request = try options.request(sources)
         guard !sources.isEmpty else { throw Aria2Error("No URI to download.") }
         let added = try await host.add([request])[0]
-        // The gid of a listed download is not assigned to another one.
+        // The gid of a listed download is not assigned to another download.
         guard added.isNew || request.id != added.download.id else { throw Aria2Error("No URI to download.") }
         if let position { _ = try? await place(added.download.id) { _, _ in position } }
         return .text(Aria2GID(added.download.id).description)
@@ -138,8 +138,8 @@ extension Aria2RPC {
             })
     }
 
-    /// Moves a download among the waiting downloads, and returns its new index. `target` receives its current index and the
-    /// last index.
+    /// Moves a download among the waiting downloads, and returns its new index. `target` receives the current index of the
+    /// download and the last index of the list, and returns the new index.
     private func place(_ id: DownloadID, _ target: (_ index: Int, _ last: Int) -> Int) async throws -> Int {
         let filter = RowFilter(kinds: Aria2State.Group.waiting.kinds, session: Self.session)
         var waiting = try await host.manager.identifiers(filter, order: .queue)
@@ -211,7 +211,7 @@ extension Aria2RPC {
         let members = try call.members(0)
         let settings = try Aria2Options(members, in: Aria2Option.ofDaemon)
         let options = try Aria2Options(members) { $0.call?.use == .always || $0.call?.use == .notLater }
-        // The directory is checked now, so that the client receives an error immediately if it must not be used.
+        // The directory is checked now, so that the client receives an error immediately if the directory must not be used.
         if let directory = options["dir"] { try host.check(directory: directory) }
         try await host.change(
             maxConcurrentDownloads: settings["max-concurrent-downloads"].flatMap { Int($0) },

@@ -20,7 +20,8 @@ public import FerryServer
 public enum FerryAria2 {}
 
 extension DoorKind {
-    /// aria2's interface, if the settings specify its port. Its defaults are values of aria2's options.
+    /// aria2's interface, if the settings specify its port. The defaults that the daemon has for the interface are values of
+    /// aria2's options.
     public static let aria2 = DoorKind(settings: [.aria2Rpc, .aria2Secret, .aria2AllowedOrigins]) {
         host throws(DownloadError) in
         let settings = host.settings

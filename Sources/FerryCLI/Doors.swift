@@ -6,8 +6,8 @@ import FerryGateway
 import FerryServer
 import FerryTerminal
 
-/// The doors of this program, each registered in one line of each list. The rest compiles without them and their targets, which
-/// `Scripts/check-doors` verifies.
+/// The doors of this program: optional interfaces and commands, each registered in one line of each list. The program compiles
+/// without the doors and their targets, which `Scripts/check-doors` verifies.
 enum Doors {
     /// The interfaces of the daemon, in the order in which it prints their addresses.
     static let ofDaemon: [DoorKind] = [
@@ -28,7 +28,7 @@ enum Doors {
         .aria2c
     ]
 
-    /// The arguments with which other programs start this one.
+    /// Translations of the arguments with which other programs start this one.
     static let arguments: [ArgumentTranslation] = [
         .browserHost
     ]

@@ -4,13 +4,13 @@ import FerryTerminal
 /// The suggestions of `aria2c`, in place of suggestions that name options of `ferry get`. In English, like all output of
 /// this command. Pure.
 enum Aria2Advice {
-    /// Returns the failure, its cause, and what the user can do with the options of aria2c.
+    /// Returns one line: the failure, its cause, and a suggestion that uses only the options of aria2c.
     static func line(_ error: DownloadError) -> String {
         [known(error.message) ?? error.message, error.underlying, suggestion(for: error)].compactMap(\.self).joined(
             separator: "; ")
     }
 
-    /// Returns what the user can do after an error; `nil` if aria2c has no option for it.
+    /// Returns the suggestion for an error; `nil` if aria2c has no option for it.
     static func suggestion(for error: DownloadError) -> String? {
         guard let phrase = error.suggestionPhrase, let own = replacements[phrase.key] else {
             return error.suggestion.flatMap(known)
@@ -39,7 +39,7 @@ enum Aria2Advice {
         while let dashes = rest.utf8.firstRange(of: "--") {
             rest = rest[dashes.upperBound...]
             let name = rest.prefix { $0.isLowercase || $0.isNumber || $0 == "-" }
-            // aria2's value is a digest.
+            // In aria2, the value of `--checksum` is always a digest.
             let isKnown = name.isEmpty || Aria2Option.named(String(name))?.command == .applied
             guard isKnown, !rest.utf8.hasPrefix("checksum none") else { return false }
         }

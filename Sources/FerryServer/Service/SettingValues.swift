@@ -75,7 +75,7 @@ public struct SettingValues: Sendable, Hashable {
         set { values[setting.name] = newValue }
     }
 
-    /// Sets a port or a size; `nil`, here and below, changes nothing.
+    /// Sets a port or a size. Here and in the following methods, `nil` changes nothing.
     public mutating func set(_ setting: DoorSetting, to number: Int?) {
         if let number { self[setting] = .whole(number) }
     }

@@ -1,17 +1,17 @@
 package import FerryCore
 package import HTTPTypes
 
-/// The credentials and secret headers of a command, and the servers that receive them. All other items are downloaded
-/// without them, including entries that were added to a list after it was checked.
+/// The credentials and secret headers of a command, and the servers that receive them. Items on other servers are
+/// downloaded without them, including entries that were added to a list after it was checked.
 ///
 /// A planned request has no secrets of the command: only this type adds them. `make lint` refuses assignments to
 /// `credentials`, `secretsOrigin` and `cookies` in other files of the program unless a comment says why.
 package struct SecretGrant: Sendable {
-    /// The source of the route by which a download reaches its server.
+    /// Whether the command or a list entry sets the route of a download to its server.
     package enum Route: Sendable, Hashable {
         case ofCommand
-        /// The list entry, with a proxy or without certificate verification: the author of the list may be able to read
-        /// what is sent, whatever the server.
+        /// The list entry sets a proxy or disables certificate verification, so the author of the list may be able to read
+        /// what is sent to any server.
         case ofEntry
     }
 
@@ -75,8 +75,8 @@ package struct SecretGrant: Sendable {
         return (try? DownloadURL(text)) ?? url
     }
 
-    /// Returns the request that all files of a set are made from, with secrets for `server`, which the user names. If it
-    /// is `nil`, `SetSync` chooses the server of the set's source.
+    /// Returns the request from which the requests for all files of a set are derived, with secrets for `server`, which the
+    /// user names. If `server` is `nil`, `SetSync` chooses the server of the set's source.
     static func ofSet(
         _ request: DownloadRequest, credentials: Credentials?, headers: HTTPFields, server: Origin?
     ) -> DownloadRequest {
@@ -100,7 +100,7 @@ package struct ListedServers: Sendable, Hashable {
         }
     }
 
-    /// The number of servers from which on counting stops.
+    /// The number of servers beyond which counting stops.
     private static let most = 1 << 10
 
     package var isEmpty: Bool { servers.isEmpty }
