@@ -45,7 +45,11 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// download continues as soon as the queue permits. It does not overtake other downloads; use ``moveInList(to:)`` for that.
     ///
     /// Throws `wrongState` if the download is completed or cancelled; ``restart()`` downloads such a file again.
-    public func resume() async throws(DownloadError) { try await perform(.resume) }
+    public func resume() async throws(DownloadError) { try await perform(.resume()) }
+
+    /// As ``resume()``, but the download waits for servers that have requested a delay or are down: for retries that no user has
+    /// requested.
+    package func requeue() async throws(DownloadError) { try await perform(.resume(triesServers: false)) }
 
     /// Cancels the download, even if it has failed, and deletes its part file and journal.
     ///

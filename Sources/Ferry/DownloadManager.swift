@@ -200,7 +200,7 @@ public final class DownloadManager: Sendable {
 
     /// Resumes all paused downloads, and retries failed downloads and those that wait for their next attempt, their server, free
     /// space, a new link or credentials, in the order of the list.
-    public func resumeAll() async throws(DownloadError) { try await backend.perform(.resume, on: .all) }
+    public func resumeAll() async throws(DownloadError) { try await backend.perform(.resume(), on: .all) }
 
     /// Removes ended downloads from the list and, with `deletingFiles`, deletes their files, except files that are no longer
     /// the published ones. Never deletes a directory or a file that the list does not name.

@@ -76,7 +76,7 @@ extension Aria2RPC {
         return try await act(.pause(), onAllIn: kinds)
     }
 
-    func unpauseAll() async throws -> JSONValue { try await act(.resume, onAllIn: [.paused]) }
+    func unpauseAll() async throws -> JSONValue { try await act(.resume(), onAllIn: [.paused]) }
 
     /// Performs an action on the downloads that are in these states now. A download that leaves the states before the action
     /// reaches it is not changed.

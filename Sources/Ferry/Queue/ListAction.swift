@@ -11,8 +11,9 @@ package enum ListSelection: Sendable {
 package enum ListAction: Sendable {
     /// With `stopsRetries`, the automatic retries of failed downloads are cancelled too.
     case pause(stopsRetries: Bool = false)
-    /// Several downloads are resumed in the order of the selection.
-    case resume
+    /// Several downloads are resumed in the order of the selection. With `triesServers`, requests are sent at once to servers that
+    /// have requested a delay or are down, and earlier failures of these servers no longer count.
+    case resume(triesServers: Bool = true)
     case cancel
     case restart
     /// With `ifIn`, only downloads in these states are removed.

@@ -26,7 +26,7 @@ extension Scheduler {
         case .pause(let stopsRetries):
             if stopsRetries, live.current.isFailed, try await stopRetrying(live) { return true }
             try await pause(live)
-        case .resume: try await resume(live)
+        case .resume(let triesServers): try await resume(live, triesServers: triesServers)
         case .cancel: try await cancel(live)
         case .restart: try await restart(live)
         case .remove(let deletes, let kinds): try await remove(live, deletingFile: deletes, ifIn: kinds)
@@ -63,21 +63,17 @@ extension Scheduler {
         return true
     }
 
-    private func resume(_ live: LiveDownload) async throws(DownloadError) {
+    private func resume(_ live: LiveDownload, triesServers: Bool) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
         guard try begins(.resume, on: live) else { return }
         pageRetries.forget(live.id)
         let old = live.current
-        if old.isFailed {
-            tryServersNow(of: live.request)
-            return try await retry(live)
-        }
+        if triesServers { tryServersNow(of: live.request) }
+        if old.isFailed { return try await retry(live) }
         guard old.followsQueue || old == .waiting(.diskSpace), let run = queue.tryNow(live.id) else {
-            tryServersNow(of: live.request)
             return try await enqueue([held(live)])
         }
-        tryServersNow(of: live.request)
         if let run {
             run.driver?.retryNow()
         } else {

@@ -25,8 +25,8 @@ extension Scheduler {
                 result.failures[id] = DownloadError(.notFound, ErrorPhrase(.noDownload, ForeignText.quote(id.rawValue)))
             }
         }
-        if case .resume = action {
-            if ids == nil { result.changed = tryServersNow(session) }
+        if case .resume(let triesServers) = action {
+            if ids == nil, triesServers { result.changed = tryServersNow(session) }
             // Each download is queued behind the previous one.
             var rest = entries[...]
             while let first = rest.first {
@@ -137,9 +137,9 @@ extension Scheduler {
         let held = entries.map { HeldDownload($0) }
         switch action {
         case .pause: try await park(held)
-        case .resume:
+        case .resume(let triesServers):
             // Only the names of their hosts are known without the rows.
-            let hosts = Set(entries.map(\.host))
+            let hosts = triesServers ? Set(entries.map(\.host)) : []
             engine.started?.book.tryNow { hosts.contains($0.host) }
             try await enqueueTogether(held)
         case .cancel: try await cancel(held)

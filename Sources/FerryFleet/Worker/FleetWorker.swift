@@ -443,7 +443,7 @@ extension FleetWorker {
         var fresh: [FleetRow] = []
         for row in rows {
             if let download = downloads[row.key] {
-                do { try await download.resume() } catch { fail(row, error) }
+                do { try await download.requeue() } catch { fail(row, error) }
                 continue
             }
             var request = plan.request(of: row, from: budgets.sources(of: row))

@@ -59,7 +59,7 @@ struct API: Sendable {
         case .contentLink: try await makeContentLink(call)
         case .find: try await find(call)
         case .pauseMany: try await act(.pause(), onMany: call, mayNameNone: true)
-        case .resumeMany: try await act(.resume, onMany: call, mayNameNone: true)
+        case .resumeMany: try await act(.resume(), onMany: call, mayNameNone: true)
         case .cancelMany: try await act(.cancel, onMany: call)
         case .restartMany: try await act(.restart, onMany: call)
         case .removeMany: try await removeMany(call)

@@ -343,7 +343,7 @@ final class SetKeeper: Sendable {
             defer { active.remove(download) }
             do throws(DownloadError) {
                 // An earlier run has paused the download.
-                if !isNew, case .paused = download.status.state { try await download.resume() }
+                if !isNew, case .paused = download.status.state { try await download.requeue() }
                 await sync.completed(try await self.finished(download))
             } catch {
                 // A paused download keeps its part file, and the next run of the set joins it.

@@ -154,7 +154,7 @@ struct ManyAtOnceTests {
                 change.set(.label, \.label, "new")
                 change.set(.priority, \.priority, .low)
                 let actions: [(ListAction, DownloadState.Kind)] = [
-                    (.resume, .waiting), (.pause(), .paused), (.change(change), .paused), (.cancel, .cancelled),
+                    (.resume(), .waiting), (.pause(), .paused), (.change(change), .paused), (.cancel, .cancelled),
                 ]
                 for (action, kind) in actions {
                     let before = store.commits
@@ -206,7 +206,7 @@ struct ManyAtOnceTests {
     func pausedHistory() async throws {
         try await Workshop.run { shop in
             try await resting(shop) { manager, scheduler, store, ids in
-                _ = try await scheduler.perform(.resume, on: ids, session: nil)
+                _ = try await scheduler.perform(.resume(), on: ids, session: nil)
                 _ = try await scheduler.perform(.pause(), on: ids, session: nil)
                 #expect(try await manager.history(of: ids[7]).last?.kind == .paused)
             }

@@ -395,7 +395,7 @@ struct FailureTests {
                 manager = shop.kept(engine: shop.engine(clock: clock))
             }
             for path in ["/a", "/b"] { shop.server.always(path, .honest) }
-            let result = try await manager.perform(.resume, on: nil, session: nil)
+            let result = try await manager.perform(.resume(), on: nil, session: nil)
             // After the shutdown they wait for nothing but a slot.
             #expect(result.changed == (isKnown ? Set(downloads.map(\.id)) : []), "\(result)")
             try await shop.expectAll(try await manager.downloads(), are: resource)

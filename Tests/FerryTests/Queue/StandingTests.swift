@@ -135,8 +135,28 @@ struct StandingTests {
             }
             let first = try await manager.download(try shop.single("/a"))
             await shop.reach(first) { if case .waiting(.retry) = $0 { true } else { false } }
-            _ = try await manager.perform(.resume, on: [paused.id], session: nil)
+            _ = try await manager.perform(.resume(), on: [paused.id], session: nil)
             try await shop.expectAll(try await manager.downloads().filter { $0.id == paused.id }, are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Waiting for a server: a download that is queued again by a program waits for the delay")
+    func requeuedBehindDelay() async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let resource = shop.serve(["/a", "/b"])
+            shop.server.always("/a", .status(503, retryAfter: "3000"))
+            let manager = shop.kept(engine: shop.engine(clock: clock))
+            let paused = try await manager.download(try shop.single("/b") { $0.startsPaused = true })
+            let first = try await manager.download(try shop.single("/a"))
+            await shop.reach(first) { if case .waiting(.retry) = $0 { true } else { false } }
+            try await paused.requeue()
+            await shop.reach(paused) { if case .waiting(.server) = $0 { true } else { false } }
+            #expect(!shop.asked.contains("/b"))
+            shop.server.always("/a", .honest)
+            try await paused.resume()
+            try await shop.expectAll([paused], are: resource)
             await manager.shutdown()
         }
     }
@@ -163,7 +183,7 @@ struct StandingTests {
             #expect(!shop.asked.contains("/b"))
             shop.server.always("/a", .honest)
             // The one that waits in the queue is one of those that are tried.
-            let result = try await manager.perform(.resume, on: nil, session: nil)
+            let result = try await manager.perform(.resume(), on: nil, session: nil)
             #expect(result.changed == Set(ids), "\(result)")
             try await shop.expectAll(all, are: resource)
             await manager.shutdown()
