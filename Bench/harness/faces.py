@@ -314,8 +314,8 @@ class SlowPage(ScaleRow):
             [], [
                 Gate("first rows", worst(found, "rows"), 10, unit="s"),
                 Gate("first rows, opened again", worst(found, "again"), 10, unit="s"),
-            ], remark="Chromium, with an empty cache and a code to sign in with; then in the same browser once more. *The page* is "
-            "the time to the field for links.",
+            ], remark="Chromium opens the page with an empty cache and a sign-in code, then again. *The page* is the time until "
+            "links can be entered.",
             figures=rows, commands=["ferry serve"])
 
 

@@ -175,8 +175,8 @@ class Limits:
         return Outcome(
             [], [Gate("wrong or not known, of all", (1 - right / max(1, count)) * 100, 10, 5, unit="%"),
                  Gate("wrong or not known, of the worst cause", worst, runs // 2, unit="")],
-            remark=f"{count // len(CASES)} runs of each cause, {SECONDS} s each; what Ferry said last. `none`: it said "
-                   "nothing.",
+            remark=f"{count // len(CASES)} runs of each cause, {SECONDS} s each; the last cause that Ferry reported. "
+                   "`none`: it reported none.",
             figures=figures, commands=["ferry get -v --no-progress [--limit-rate 2M] -d DIRECTORY URL"])
 
     def once(self, case, field, nginx, programs):

@@ -15,8 +15,8 @@ size. Times are medians of the whole process, CPU is user and system time, memor
 Ferry's time divided by the other's: less is better. *Peers* are all contenders except Ferry and dd. The scale rows
 (`--rows scale`) measure the library alone, with `ferry-scale` against `ferry-origin`. The long rows (`--rows long`, as root)
 download over emulated links: two network namespaces with `Bench/harness/link.c` between them. The row `limits` (as root) makes
-causes of slow downloads on purpose, and shows which of them Ferry names. The rows of the faces (`--rows faces`, `slow-page` as root)
-drive `ferry watch` on a terminal, and the page in Chromium.
+causes of slow downloads on purpose, and shows which of them Ferry names. The rows of the interfaces (`--rows faces`,
+`slow-page` as root) drive `ferry watch` on a terminal, and the page in Chromium.
 """
 
 NOTES = "Nothing noted yet."

@@ -197,7 +197,8 @@ class Next(ScaleRow):
             [], [
                 Gate("a choice, 100 times as many", growth("next", "nanosecondsEach"), 10, 3),
                 Gate("a small download's CPU, 100 times as many", growth("turns", "cpuSecondsEach"), 3, 1.5),
-            ], remark="A choice is the queue's decision alone; a small download is a complete one of 1 KB, one at a time.",
+            ], remark="A choice is the queue's decision alone; small downloads are complete downloads of 1 KB, one after "
+            "the other.",
             figures=rows, commands=["ferry-scale next N", "ferry-scale turns N URL --directory DIR"])
 
 
