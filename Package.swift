@@ -429,7 +429,7 @@ let package = Package(
         .testTarget(
             name: "FerryTerminalTests",
             dependencies: [
-                "FerryTerminal", "Ferry", "FerryAPI", "FerryClient",
+                "FerryTerminal", "Ferry", "FerryAPI", "FerryClient", "FerryTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],

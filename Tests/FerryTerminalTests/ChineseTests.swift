@@ -1,6 +1,7 @@
 import Ferry
 import FerryCore
 import FerryTerminal
+import FerryTesting
 import Foundation
 import Testing
 
@@ -49,12 +50,10 @@ import Testing
 
     /// The patterns of the texts in the sources: those of errors, and literals that are declared as reasons.
     private static func patterns() throws -> Set<String> {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Sources")
         var found: Set<String> = []
         for folder in ["FerryTerminal", "FerryAria2", "FerryFleet", "FerryCore/Text", "FerryCore/Auth"] {
             let files = FileManager.default.enumerator(
-                at: root.appending(path: folder), includingPropertiesForKeys: nil)
+                at: Repository.url("Sources/" + folder), includingPropertiesForKeys: nil)
             for case let file as URL in try #require(files) where file.pathExtension == "swift" {
                 let text = try String(contentsOf: file, encoding: .utf8)
                 for start in [

@@ -4,10 +4,14 @@ import FerryTerminal
 import Testing
 
 @Suite("ErrorText") struct ErrorTextTests {
-    @Test("ErrorText: a suggestion continues the line without a capital and a full stop")
-    func suggestion() {
-        let error = DownloadError(.network, "gave up", suggestion: "Run it again to go on.")
-        #expect(ErrorText.line(error, name: "f") == "f: gave up; run it again to go on")
+    @Test("ErrorText: an error is one line with its cause, its suggestion and the command, escaped")
+    func line() {
+        let error = DownloadError(
+            .network, "no way to h", suggestion: "Try again later.", underlying: "Connection\nrefused")
+        #expect(ErrorText.line(error, name: "f.iso") == "f.iso: no way to h: Connection\\nrefused; try again later")
+        let link = DownloadError(.freshLink, "the link is dead")
+        let line = ErrorText.line(link, name: "a\u{1B}.iso", command: "ferry get a.part NEWURL")
+        #expect(line == "a\\x1b.iso: the link is dead; to resume: ferry get a.part NEWURL")
     }
 
     @Test("ErrorText: a conflict without a suggestion names --on-conflict")
@@ -54,13 +58,20 @@ import Testing
         #expect(ErrorText.line(DownloadError(.disk, message), name: name) == line)
     }
 
-    @Test("ErrorText: the command after missing credentials has the URL only when it was shown whole")
-    func command() {
-        let error = DownloadError(.credentials, "401")
-        #expect(ErrorText.command(after: error, part: nil, url: "http://h/f") == "ferry get --user USER http://h/f")
-        // With its query hidden, the printed URL could not be used.
-        #expect(ErrorText.command(after: error, part: nil, url: "http://h/f?…") == "ferry get --user USER URL")
-        #expect(ErrorText.command(after: error, part: "/d/f.part", url: nil) == "ferry get --user USER /d/f.part")
+    @Test(
+        "ErrorText: the command goes on with the part file as one word, else with the URL if it was shown whole",
+        arguments: [
+            (.freshLink, "/d/a b.part", "u", "ferry get '/d/a b.part' NEWURL"),
+            (.freshLink, "/d/x'\u{301};touch ran;.part", nil, "ferry get '/d/x'\\''\u{301};touch ran;.part' NEWURL"),
+            (.freshLink, nil, "u", "ferry get NEWURL"), (.credentials, "a.part", "u", "ferry get --user USER a.part"),
+            (.credentials, nil, "http://h/f", "ferry get --user USER http://h/f"),
+            // With its query hidden, the printed URL could not be used.
+            (.credentials, nil, "http://h/f?…", "ferry get --user USER URL"),
+            (.credentials, "/d/f.part", nil, "ferry get --user USER /d/f.part"), (.network, "a.part", "u", nil),
+        ] as [(DownloadError.Code, String?, String?, String?)])
+    func command(code: DownloadError.Code, part: String?, url: String?, expected: String?) {
+        let command = ErrorText.command(after: DownloadError(code, "x"), part: part, url: url)
+        #expect(command.map { Array($0.utf8) } == expected.map { Array($0.utf8) })
     }
 
     @Test("ErrorText: where no password helps, the command after missing credentials has a header")

@@ -31,27 +31,4 @@ import Testing
     func help() {
         for code in ExitCode.allCases { #expect(ExitCode.help.contains("  \(code.rawValue)  \(code.meaning)")) }
     }
-
-    @Test("ErrorText: a dead link and missing credentials give the command that continues the download")
-    func commands() {
-        let link = DownloadError(.freshLink, "the link is dead")
-        let credentials = DownloadError(.credentials, "who are you")
-        #expect(ErrorText.command(after: link, part: "/d/a b.part", url: "u") == "ferry get '/d/a b.part' NEWURL")
-        #expect(ErrorText.command(after: link, part: nil, url: "u") == "ferry get NEWURL")
-        #expect(ErrorText.command(after: credentials, part: "a.part", url: "u") == "ferry get --user USER a.part")
-        #expect(
-            ErrorText.command(after: credentials, part: nil, url: "http://h/f") == "ferry get --user USER http://h/f")
-        #expect(ErrorText.command(after: DownloadError(.network, "x"), part: "a.part", url: "u") == nil)
-        let line = ErrorText.line(link, name: "a\u{1B}.iso", command: "ferry get a.part NEWURL")
-        #expect(line == "a\\x1b.iso: the link is dead; to resume: ferry get a.part NEWURL")
-    }
-
-    @Test("ErrorText: an error is one line with its cause and suggestion")
-    func errorLine() {
-        let error = DownloadError(
-            .network, "no way to h", suggestion: "try again later", underlying: "Connection\nrefused")
-        #expect(ErrorText.line(error, name: "f.iso") == "f.iso: no way to h: Connection\\nrefused; try again later")
-        #expect(
-            ErrorText.line(DownloadError(.disk, "f.iso cannot be written"), name: "f.iso") == "f.iso cannot be written")
-    }
 }

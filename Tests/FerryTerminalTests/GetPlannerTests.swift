@@ -18,10 +18,6 @@ import Testing
         return request
     }
 
-    private static func badLines(_ plan: GetPlan) -> [String] {
-        plan.items.compactMap { if case .unusable(let line) = $0 { line } else { nil } }
-    }
-
     @Test("GetPlanner: without options the plan has the documented defaults")
     func defaults() throws {
         let plan = try Self.plan(.of(Self.url))
@@ -305,13 +301,6 @@ import Testing
         #expect(directory == "x")
     }
 
-    @Test("GetPlanner: -o - streams to standard output")
-    func stream() throws {
-        let plan = try Self.plan(.of(Self.url) { $0.files.output = "-" })
-        #expect(try Self.request(plan).destination == .stream(1))
-        #expect(plan.output.result == .body)
-    }
-
     @Test("GetPlanner: a password that is missing is read from the terminal")
     func asksForPassword() throws {
         let request = try Self.request(Self.plan(.of(Self.url) { $0.request.user = "me" }, .test(password: "typed")))
@@ -347,9 +336,9 @@ import Testing
                     $0.files.lists = ["-"]; $0.files.directory = "/d"; $0.files.trustList = isTrusted
                 }, .test(files: ["-": text]))
             #expect(plan.items.compactMap(\.request).count == count)
-            #expect(Self.badLines(plan).count == outside.count + inside.count - count)
-            #expect(Self.badLines(plan).allSatisfy { $0.utf8.contains("--trust-list") })
-            for (line, place) in zip(Self.badLines(plan), outside) {
+            #expect(plan.badLines.count == outside.count + inside.count - count)
+            #expect(plan.badLines.allSatisfy { $0.utf8.contains("--trust-list") })
+            for (line, place) in zip(plan.badLines, outside) {
                 #expect(line.utf8.contains("\"\(place.dropFirst(4))\" leads out of the directory in use"), "\(line)")
             }
         }
@@ -382,20 +371,11 @@ import Testing
         let last = try Self.request(plan, 2)
         #expect(last.sources.map(\.text) == ["http://h/e"])
         #expect(last.destination == .directory("/d"))
-        let badLines = Self.badLines(plan)
+        let badLines = plan.badLines
         #expect(badLines.count == 3)
         #expect(badLines[0].hasPrefix("standard input: line 6: "))
         #expect(badLines[1].hasPrefix("standard input: line 7: cannot write to directory /readonly/y"))
         #expect(badLines[2].hasPrefix("standard input: line 9: the header Range"))
-    }
-
-    @Test("GetPlanner: a list of five thousand files is planned without a malformed line")
-    func longList() throws {
-        let text = (0..<5000).map { "http://h/\($0)\n" }.joined()
-        let plan = try Self.plan(.of { $0.files.lists = ["l"] }, .test(files: ["l": text]))
-        #expect(plan.items.countFiles() == 5000)
-        #expect(plan.items.compactMap(\.request).count == 5000)
-        #expect(Self.badLines(plan).isEmpty)
     }
 
     @Test("GetPlanner: a device or FIFO is written to as it is, and names of standard output stand for it")
@@ -412,8 +392,10 @@ import Testing
         }
         #expect(try Self.request(plan("/dev/null")).destination == .stream(7))
         #expect(try plan("/dev/null").output.result == .paths(end: 0x0A))
-        #expect(try Self.request(plan("/dev/stdout")).destination == .stream(1))
-        #expect(try plan("/dev/stdout").output.result == .body)
+        for name in ["-", "/dev/stdout"] {
+            #expect(try Self.request(plan(name)).destination == .stream(1))
+            #expect(try plan(name).output.result == .body)
+        }
         #expect(throws: UsageError.self) { try plan("fifo") }
     }
 }

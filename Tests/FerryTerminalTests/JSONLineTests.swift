@@ -1,5 +1,6 @@
 import Ferry
 import FerryTerminal
+import FerryTesting
 import Foundation
 import Testing
 
@@ -59,13 +60,6 @@ import Testing
             failed.text == #"{"command":"c","date":"2025-01-31T09:05:00.250Z","error":{"code":"disk","message":"m","#
                 + #""messages":{"en":"m","zh":"磁盘读写出错：m"},"suggestion":"s","suggestions":{"en":"s","zh":"s"},"#
                 + #""underlying":"u\u001b"},"exitCode":8,"kind":"failed","v":1}"#)
-    }
-
-    @Test("JSONLine: a part file without a URL has null as its URL")
-    func noURL() {
-        let line = JSONLine.line(DownloadEvent(id: Self.id, date: Self.date, kind: .added(url: ""))).text
-        #expect(line.contains(#""url":"""#))
-        #expect(EventText.line(.added(url: ""), name: "f.part", detail: .verbose) == "f.part: added")
     }
 
     /// The members of a line, those of objects in it as `name.member`.

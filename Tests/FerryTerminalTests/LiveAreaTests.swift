@@ -1,4 +1,5 @@
 import FerryTerminal
+import FerryTesting
 import Synchronization
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
     @Test("LiveArea: a frame replaces the previous one, whether it has more or fewer lines")
     func replaces() {
         var area = LiveArea()
-        var screen = Screen(width: 40, height: 10)
+        var screen = Screen(width: 40, height: 10, columns: DisplayWidth.columns(of:))
         screen.write("before\n")
         screen.write(area.redraw(["one 1", "two", "whole"], width: 40))
         #expect(screen.lines == ["before", "one 1", "two", "whole"])
@@ -22,7 +23,7 @@ import Testing
     @Test("LiveArea: frames at the bottom of a full screen scroll it once and then stay")
     func bottom() {
         var area = LiveArea()
-        var screen = Screen(width: 20, height: 4)
+        var screen = Screen(width: 20, height: 4, columns: DisplayWidth.columns(of:))
         screen.write("1\n2\n3\n")
         for frame in 0..<5 { screen.write(area.redraw(["a \(frame)", "b \(frame)", "c \(frame)"], width: 20)) }
         #expect(screen.lines == ["1", "2", "3", "a 4", "b 4", "c 4"])
@@ -45,7 +46,7 @@ import Testing
 
     @Test("Console: messages and results are written above the bars, which stay below")
     func console() {
-        let screen = Mutex(Screen(width: 40, height: 10))
+        let screen = Mutex(Screen(width: 40, height: 10, columns: DisplayWidth.columns(of:)))
         let write: Console.Sink = { bytes in
             screen.withLock { $0.write(String(decoding: bytes, as: UTF8.self)) }
             return true

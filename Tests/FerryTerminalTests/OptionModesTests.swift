@@ -1,6 +1,7 @@
 import ArgumentParser
 import Ferry
 import FerryCore
+import FerryTesting
 import Testing
 
 @testable import FerryTerminal

@@ -1,5 +1,6 @@
 import ArgumentParser
 import FerryCore
+import FerryTesting
 import Foundation
 import Testing
 
@@ -21,9 +22,7 @@ import Testing
         "docs/curl-and-wget.md has exactly the options that are read, and what becomes of them",
         arguments: PastedOption.Program.allCases)
     func documented(program: PastedOption.Program) throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "docs/curl-and-wget.md"), encoding: .utf8)
+        let text = try Repository.text("docs/curl-and-wget.md")
         let title = "## Options of \(program.rawValue)\n"
         let start = try #require(text.range(of: title)).upperBound
         let section = text[start...].prefix(upTo: text[start...].range(of: "\n## ")?.lowerBound ?? text.endIndex)
@@ -164,9 +163,7 @@ import Testing
 
     @Test("docs/curl-and-wget.md has the exit status of each end under each name")
     func statuses() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "docs/curl-and-wget.md"), encoding: .utf8)
+        let text = try Repository.text("docs/curl-and-wget.md")
         let rows = text.split(separator: "\n").filter { $0.hasPrefix("| ") }.map { row in
             row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
         }.filter { $0.count == 4 && Int($0[0]) != nil }

@@ -42,8 +42,7 @@ import Testing
         }
         let plan = try GetPlanner.plan(.of { $0.files.lists = ["a", "b"] }, world: world)
         #expect(plan.items.compactMap(\.request).flatMap(\.sources).map(\.text) == ["http://h/a", "http://h/b"])
-        let badLines = plan.items.compactMap { if case .unusable(let line) = $0 { line } else { nil } }
-        #expect(badLines == ["a", "b"].map { "\($0): cannot be read to its end: Input/output error" })
+        #expect(plan.badLines == ["a", "b"].map { "\($0): cannot be read to its end: Input/output error" })
     }
 
     @Test(
@@ -61,7 +60,7 @@ import Testing
             }
         }
         let plan = try GetPlanner.plan(.of { $0.files.lists = ["l"] }, world: world)
-        let lines = plan.items.compactMap { if case .unusable(let line) = $0 { line } else { nil } }
+        let lines = plan.badLines
         #expect(lines.count == 1 && lines[0].utf8.contains(message), "\(lines)")
     }
 }

@@ -43,3 +43,8 @@ extension GetOptions {
         } catch { preconditionFailure("these are arguments: \(error)") }
     }
 }
+
+extension GetPlan {
+    /// What is said of the entries that cannot be used.
+    var badLines: [String] { items.compactMap { if case .unusable(let line) = $0 { line } else { nil } } }
+}

@@ -169,6 +169,7 @@ import Testing
         #expect(
             EventText.line(soon, name: "f", detail: .normal) == "f: trying again in 0.1s, retry 1: reset")
         #expect(lines(.verbose).count == 6)
+        #expect(EventText.line(.added(url: ""), name: "f.part", detail: .verbose) == "f.part: added")
         #expect(lines(.quiet).isEmpty)
     }
 

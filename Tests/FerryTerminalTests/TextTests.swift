@@ -59,14 +59,6 @@ import Testing
         #expect(Array(data) == Array((text + "|END|").utf8))
     }
 
-    @Test("ErrorText: the command after a dead link has the part file's name as one word")
-    func command() {
-        let part = "/d/x'\u{301};touch ran;'\u{301}.part"
-        let command = ErrorText.command(after: DownloadError(.freshLink, "dead"), part: part, url: nil)
-        let expected = "ferry get '/d/x'\\''\u{301};touch ran;'\\''\u{301}.part' NEWURL"
-        #expect(command?.utf8.elementsEqual(expected.utf8) == true)
-    }
-
     @Test(
         "RFC3339: times are written in UTC with milliseconds, clamped to years 1970 to 9999",
         arguments: [

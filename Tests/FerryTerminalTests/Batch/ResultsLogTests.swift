@@ -1,5 +1,6 @@
 import Ferry
 import FerryTerminal
+import FerryTesting
 import Foundation
 import Testing
 
@@ -101,7 +102,7 @@ import Testing
     func killed(seed: UInt64) throws {
         let (place, count) = (Place(), 2500)
         let list = Self.list(count)
-        var random = LinearGenerator(seed: seed)
+        var random = SeededGenerator(seed: seed)
         var runs = 0
         while true {
             let before = Set(place.endedLines)
@@ -257,17 +258,5 @@ import Testing
         let mode = try FileManager.default.attributesOfItem(atPath: place.path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
         withExtendedLifetime(log) {}
-    }
-}
-
-/// The same numbers for the same seed.
-struct LinearGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
-
-    mutating func next() -> UInt64 {
-        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-        return state ^ (state >> 29)
     }
 }

@@ -26,15 +26,11 @@ import Testing
 
     private static func urls(_ plan: GetPlan) -> [String] { plan.items.compactMap { $0.request?.sources.first?.text } }
 
-    private static func badLines(_ plan: GetPlan) -> [String] {
-        plan.items.compactMap { if case .unusable(let line) = $0 { line } else { nil } }
-    }
-
     @Test("--retry-from: failures are requested again with their paths, mirrors and checksums; a torn line is none")
     func all() throws {
         let plan = try Self.plan()
         #expect(Self.urls(plan) == ["http://h/gone?a=b", "http://h/late", "http://h/stopped", "http://h/busy"])
-        #expect(Self.badLines(plan) == [])
+        #expect(plan.badLines == [])
         let requests = plan.items.compactMap(\.request)
         #expect(
             requests.map(\.destination) == [
@@ -72,7 +68,7 @@ import Testing
             let plan = try Self.plan(
                 #"{"status":"failed","time":"2026-01-01T00:00:00Z","url":"http://h/f","\#(member)":"\#(path)"}"# + "\n")
             #expect(Self.urls(plan) == [])
-            let lines = Self.badLines(plan)
+            let lines = plan.badLines
             #expect(lines.count == 1 && lines[0].hasPrefix("r: line 1: its path "), "\(lines)")
             #expect(lines.first?.hasSuffix(" is not below /d; name its directory with -d") == true, "\(lines)")
         }
@@ -88,7 +84,7 @@ import Testing
                     ($0.files.retryFrom, $0.files.directory, $0.files.trustList) = ("r", "/d", isTrusted)
                 }, world: .test(files: ["r": line + "\n"], directories: ["/d", "/d/.config/autostart"]))
             #expect(Self.urls(plan).count == (isTrusted ? 1 : 0))
-            #expect(Self.badLines(plan).count == (isTrusted ? 0 : 1))
+            #expect(plan.badLines.count == (isTrusted ? 0 : 1))
         }
     }
 
@@ -97,7 +93,7 @@ import Testing
         let deep = String(repeating: "[", count: 100_000)
         let plan = try Self.plan(
             "no\n{\"a\":\(deep)\n{\"status\":\"failed\",\"time\":\"2026-01-01T00:00:00Z\",\"url\":\"x\u{1b}[2J\"}\n")
-        let lines = Self.badLines(plan)
+        let lines = plan.badLines
         #expect(lines.count == 3)
         #expect(lines.prefix(2) == ["r: line 1: this line is no result", "r: line 2: this line is no result"])
         #expect(lines.allSatisfy { !$0.unicodeScalars.contains("\u{1b}") })

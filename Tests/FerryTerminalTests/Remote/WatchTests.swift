@@ -2,6 +2,7 @@ import Ferry
 import FerryAPI
 import FerryClient
 import FerryTerminal
+import FerryTesting
 import Foundation
 import Testing
 
@@ -58,7 +59,7 @@ import Testing
 
     @Test("WatchBoard: after any events the rows and counts are those of a list that is counted anew")
     func anyEvents() {
-        var random = LinearGenerator(seed: 7)
+        var random = SeededGenerator(seed: 7)
         let states: [DownloadState] = [
             .downloading, .verifying, .waiting(.slot), .paused, .failed(DownloadError(.network, "x")),
             .completed(.strong), .cancelled,

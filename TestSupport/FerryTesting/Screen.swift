@@ -1,27 +1,28 @@
-import FerryTerminal
-
 /// A model of a terminal with the sequences that Ferry uses: the visible text after some bytes.
-struct Screen {
-    let width: Int
-    let height: Int
-    private(set) var rows: [[Character]]
+package struct Screen: Sendable {
+    package let width: Int
+    package let height: Int
+    package private(set) var rows: [[Character]]
     private var row = 0
     private var column = 0
     /// Lines that have scrolled off the top.
-    private(set) var history: [String] = []
+    package private(set) var history: [String] = []
+    private let columns: @Sendable (Unicode.Scalar) -> Int
 
-    init(width: Int, height: Int) {
+    /// - Parameter columns: The number of columns that a character takes.
+    package init(width: Int, height: Int, columns: @escaping @Sendable (Unicode.Scalar) -> Int) {
         self.width = width
         self.height = height
+        self.columns = columns
         rows = [[]]
     }
 
     /// The lines with something on them, from the top.
-    var lines: [String] {
+    package var lines: [String] {
         (history + rows.map { String($0) }).map { String($0.reversed().drop { $0 == " " }.reversed()) }
     }
 
-    mutating func write(_ text: String) {
+    package mutating func write(_ text: String) {
         var scalars = Array(text.unicodeScalars)[...]
         while let scalar = scalars.popFirst() {
             switch scalar {
@@ -69,7 +70,7 @@ struct Screen {
 
     /// A character of two columns is followed by a filler, so that the index is the column.
     private mutating func put(_ scalar: Unicode.Scalar) {
-        let columns = DisplayWidth.columns(of: scalar)
+        let columns = columns(scalar)
         guard columns > 0 else { return }
         if column + columns > width {
             column = 0
@@ -81,5 +82,5 @@ struct Screen {
         column += columns
     }
 
-    static let filler: Character = "\u{E000}"
+    package static let filler: Character = "\u{E000}"
 }
