@@ -32,23 +32,26 @@ struct DestinationTests {
         }
     }
 
-    @Test("ferry get: a second process with the same URL leaves with exit code 9 and one line (B8)")
-    func sameURL() async throws {
+    @Test(
+        "ferry get: a second process with the same URL leaves with exit code 9 and one line (B8)",
+        arguments: [[], ["-o", "f.bin"]])
+    func sameURL(name: [String]) async throws {
         try await OriginServer.with { server in
             let gate = Gate()
             server.serve("/f.bin", Self.resource)
             server.always("/f.bin", .hold(after: 1_500_000, gate))
             let place = try Workplace()
-            let first = try FerryProcess(
-                ["get", "-v", "-x", "1", server.url("/f.bin")], in: place, error: .terminal(columns: 100, lines: 24))
+            let words = ["get", "-x", "1", server.url("/f.bin")] + name
+            let first = try FerryProcess(words + ["-v"], in: place, error: .terminal(columns: 100, lines: 24))
             await gate.arrived()
             // The process has the name once its journal exists.
             try await eventually { place.names.contains("f.bin.part.ferry") }
-            let second = try await FerryProcess.run(["get", "-x", "1", server.url("/f.bin")], in: place)
+            let second = try await FerryProcess.run(words, in: place)
             gate.open()
             #expect(second.code == 9, "\(second.error)")
             #expect(second.error.split(separator: "\n").count == 1, "\(second.error)")
             #expect(try await first.outcome().code == 0)
+            #expect(try place.data("f.bin") == Self.bytes())
             #expect(place.names == ["f.bin"])
         }
     }
@@ -254,23 +257,31 @@ struct DestinationTests {
         }
     }
 
-    @Test("ferry get NAME.part NEWURL: a new link resumes the file and fetches about what is missing")
-    func newURL() async throws {
+    @Test("ferry get: a link that dies midway is exit code 5, and the printed command completes the file")
+    func freshLink() async throws {
         try await OriginServer.with { server in
-            let large = Resource(size: 12_000_000, seed: 46)
-            server.serve("/f.bin", large)
-            server.script("/f.bin", [.cut(after: 10_000_000)], then: .status(404))
-            server.serve("/fresh", large)
+            // Large compared with samples and with the bytes in flight of a cut connection.
+            let resource = Resource(size: 24_000_000, seed: 9)
+            server.serve("/f.bin", resource)
+            server.script("/f.bin", [.cut(after: 18_000_000)], then: .status(403))
+            server.serve("/new", resource)
             let place = try Workplace()
-            let dead = try await FerryProcess.run(["get", "-x", "1", server.url("/f.bin") + "?token=old"], in: place)
-            #expect(dead.code == 5, "\(dead.error)")
-            #expect(!dead.error.contains("token"))
-            let outcome = try await FerryProcess.run(
-                ["get", "f.bin.part", server.url("/fresh?token=new")], in: place)
-            #expect(outcome.code == 0, "\(outcome.error)")
-            #expect(outcome.lines == [place.path("f.bin")])
-            #expect(try place.data("f.bin") == Self.bytes(large))
-            #expect(server.bodyBytes("/fresh") < 8_000_000)
+            let url = server.url("/f.bin") + "?token=old"
+            let outcome = try await FerryProcess.run(["get", "-x", "1", url], in: place)
+            #expect(outcome.code == 5, "\(outcome.error)")
+            #expect(!outcome.error.contains("token"))
+            #expect(outcome.error.contains("ferry get \(place.path("f.bin.part")) NEWURL"))
+            // A preview fails in the same way.
+            for words in [[url], ["f.bin.part"]] {
+                let plan = try await FerryProcess.run(["plan"] + words, in: place)
+                #expect(plan.code == 5, "\(plan.error)")
+                #expect(plan.error.contains("f.bin.part NEWURL") == (words == ["f.bin.part"]), "\(plan.error)")
+            }
+            let again = try await FerryProcess.run(["get", "f.bin.part", server.url("/new?token=new")], in: place)
+            #expect(again.code == 0, "\(again.error)")
+            #expect(again.lines == [place.path("f.bin")])
+            #expect(server.bodyBytes("/new") < 14_000_000)
+            #expect(try place.data("f.bin") == Self.bytes(resource))
         }
     }
 

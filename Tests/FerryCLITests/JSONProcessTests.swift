@@ -7,18 +7,9 @@ import Testing
 
     /// The events of docs/cli.md with their fields, those of every event first.
     private static func documented() throws -> [String: [String]] {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "docs/cli.md"), encoding: .utf8)
-        let rows = text.split(separator: "\n").drop { !$0.hasPrefix("| kind | member |") }.dropFirst(2)
-            .prefix { $0.hasPrefix("|") }
-        var events: [String: [String]] = [:]
-        for row in rows {
-            let cells = row.split(separator: "|", omittingEmptySubsequences: false)
-                .map { $0.trimmingCharacters(in: .whitespaces).replacing("`", with: "") }
-            events[cells[1], default: []] += cells[2].isEmpty ? [] : [cells[2]]
+        try Documentation("cli.md").rows(after: "| kind | member |").reduce(into: [:]) { events, row in
+            events[row[0], default: []] += row[1].isEmpty ? [] : [row[1]]
         }
-        return events
     }
 
     @Test("ferry get --json: every line has exactly the documented fields, and each file ends once")

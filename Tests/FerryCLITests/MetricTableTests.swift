@@ -1,4 +1,5 @@
 import FerryCore
+import FerryTesting
 import Foundation
 import Testing
 
@@ -16,9 +17,7 @@ import Testing
 
     @Test("docs/metrics.md has exactly the metrics of the code, with kind, labels and meaning")
     func documented() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "docs/metrics.md"), encoding: .utf8)
+        let text = try Repository.text("docs/metrics.md")
         var rows: [[String]] = []
         for line in text.split(separator: "\n") where line.hasPrefix("| `ferry_") || line.hasPrefix("| `process_") {
             rows.append(
@@ -47,9 +46,7 @@ import Testing
 
     @Test("Dashboard: valid JSON, whose panels use each metric of the code and no others")
     func dashboard() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let data = try Data(contentsOf: root.appending(path: "Examples/grafana/ferry.json"))
+        let data = try Data(contentsOf: Repository.url("Examples/grafana/ferry.json"))
         let board = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
         let panels = try #require(board["panels"] as? [[String: Any]])
         let names = Set(Self.all.map(\.name))

@@ -85,36 +85,6 @@ import Testing
         }
     }
 
-    @Test("ferry get: a second run on a finished file is exit code 0, already complete, and fetches nothing")
-    func again() async throws {
-        try await OriginServer.with { server in
-            server.serve("/f.bin", Self.resource)
-            let place = try Workplace()
-            _ = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
-            let before = server.bodyBytes("/f.bin")
-            let outcome = try await FerryProcess.run(["get", "--json", server.url("/f.bin")], in: place)
-            #expect(outcome.code == 0, "\(outcome.error)")
-            let completed = try #require(try objects(outcome.text).last { $0["kind"] as? String == "completed" })
-            let file = try #require(completed["file"] as? [String: Any])
-            #expect(file["wasAlreadyComplete"] as? Bool == true)
-            #expect(file["path"] as? String == place.path("f.bin"))
-            #expect(place.names == ["f.bin"])
-            #expect(server.bodyBytes("/f.bin") - before < 1_000_000)
-        }
-    }
-
-    @Test("ferry get -q: only the path is printed, and --print0 ends it with NUL")
-    func quiet() async throws {
-        try await OriginServer.with { server in
-            server.serve("/f.bin", Self.resource)
-            let place = try Workplace()
-            let outcome = try await FerryProcess.run(["get", "-q", "--print0", server.url("/f.bin")], in: place)
-            #expect(outcome.code == 0)
-            #expect(outcome.text == place.path("f.bin") + "\0")
-            #expect(outcome.error.isEmpty)
-        }
-    }
-
     @Test("ferry get --json: each line is an object, from added over started and progress to completed")
     func json() async throws {
         try await OriginServer.with { server in
@@ -137,19 +107,6 @@ import Testing
         }
     }
 
-    @Test("ferry get -o -: the bytes are written in order through a broken connection, and nothing else")
-    func stream() async throws {
-        try await OriginServer.with { server in
-            server.serve("/f.bin", Self.resource)
-            server.script("/f.bin", [.cut(after: 1_234_567, .reset)])
-            let place = try Workplace()
-            let outcome = try await FerryProcess.run(["get", "-o", "-", server.url("/f.bin")], in: place)
-            #expect(outcome.code == 0, "\(outcome.error)")
-            #expect(outcome.output == Self.bytes(Self.resource))
-            #expect(place.names.isEmpty)
-        }
-    }
-
     @Test("ferry get -i: malformed lines are reported with their numbers, the rest is fetched, exit code 2")
     func list() async throws {
         try await OriginServer.with { server in
@@ -163,28 +120,15 @@ import Testing
         }
     }
 
-    @Test("ferry get: a name from a server puts no escape sequence on the terminal")
-    func escaped() async throws {
-        try await OriginServer.with { server in
-            var resource = Resource(size: 1000, seed: 5)
-            resource.contentDisposition = "attachment; filename=\"a%1B%5B2Jb.bin\"; filename*=UTF-8''a%1B%5B2Jb.bin"
-            server.serve("/f", resource)
-            let place = try Workplace()
-            let outcome = try await FerryProcess.run(["get", "-v", server.url("/f")], in: place)
-            #expect(outcome.code == 0)
-            #expect(!(outcome.error + outcome.text).unicodeScalars.contains("\u{1B}"))
-        }
-    }
-
     @Test(
         "ferry get: a closed standard output or standard error does not stop the download (B15)",
-        arguments: [true, false])
-    func closed(isOutput: Bool) async throws {
+        arguments: [("-v", true), ("-v", false), ("--json", true)])
+    func closed(option: String, isOutput: Bool) async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
             let place = try Workplace()
             let outcome = try await FerryProcess.run(
-                ["get", "-v", server.url("/f.bin")], in: place, output: isOutput ? .closedPipe : .captured,
+                ["get", option, server.url("/f.bin")], in: place, output: isOutput ? .closedPipe : .captured,
                 error: isOutput ? .captured : .closedPipe)
             #expect(outcome.code == 0)
             #expect(try place.data("f.bin") == Self.bytes(Self.resource))

@@ -46,25 +46,24 @@ import Testing
         }
     }
 
-    /// Returns once the only download has received so many bytes.
-    private func reach(_ bytes: Int, _ home: RemoteHome) async throws {
+    /// Adds `/a.bin`, whose server sends so many bytes, and pauses it when it has them.
+    private func pause(_ home: RemoteHome, _ resource: Resource, after bytes: Int) async throws {
+        home.server.serve("/a.bin", resource)
+        home.server.script("/a.bin", [.hold(after: Int64(bytes), Gate())])
+        try await home.run("add", "-x", "1", home.server.url("/a.bin"))
         var received = 0
         while received < bytes {
             let progress = try await home.objects("list").first?["progress"] as? [String: Any]
             received = progress?["completedBytes"] as? Int ?? 0
         }
+        try await home.run("pause", "a.bin")
     }
 
     @Test("ferry cancel --keep: the download leaves the list, and ferry get goes on with its part file")
     func kept() async throws {
         try await RemoteHome.run { home in
             let resource = Resource(size: 2_000_000, seed: 4)
-            let gate = Gate()
-            home.server.serve("/a.bin", resource)
-            home.server.script("/a.bin", [.hold(after: 1_500_000, gate)])
-            try await home.run("add", "-x", "1", home.server.url("/a.bin"))
-            try await reach(1_400_000, home)
-            try await home.run("pause", "a.bin")
+            try await pause(home, resource, after: 1_500_000)
             let part = home.path("a.bin.part")
             let keep = try await home.run("cancel", "--keep", "a.bin")
             #expect(keep.text == "off the list: a.bin; to resume: ferry get \(part)\n")
@@ -73,7 +72,6 @@ import Testing
             #expect(rest.code == 0, "\(rest.error)")
             #expect(resource.source.compare(file: home.path("a.bin"), size: resource.size) == .equal)
             #expect(try await home.ferry("remove", "--keep", "--delete-files", "a.bin").code == 2)
-            gate.open()
         }
     }
 
@@ -93,12 +91,8 @@ import Testing
     func keptOfAnother() async throws {
         try await RemoteHome.run { home in
             let resource = Resource(size: 2_000_000, seed: 4)
-            let gate = Gate()
-            home.server.serve("/a.bin", resource)
-            home.server.script("/a.bin", [.hold(after: 1_500_000, gate), .hold(after: 250_000, gate)])
-            try await home.run("add", "-x", "1", home.server.url("/a.bin"))
-            try await reach(1_500_000, home)
-            try await home.run("pause", "a.bin")
+            try await pause(home, resource, after: 1_500_000)
+            home.server.script("/a.bin", [.hold(after: 250_000, Gate())])
             let part = home.path("a.bin.part")
             let get = try FerryProcess(
                 ["get", "-x", "1", "--min-free", "0", part], in: home.place, environment: home.environment,
@@ -112,7 +106,6 @@ import Testing
             let rest = try await home.ferry("get", part)
             #expect(rest.code == 0, "\(rest.error)")
             #expect(resource.source.compare(file: home.path("a.bin"), size: resource.size) == .equal)
-            gate.open()
         }
     }
 
@@ -120,18 +113,12 @@ import Testing
     func keptOfCompleted() async throws {
         try await RemoteHome.run { home in
             let resource = Resource(size: 2_000_000, seed: 4)
-            let gate = Gate()
-            home.server.serve("/a.bin", resource)
-            home.server.script("/a.bin", [.hold(after: 1_500_000, gate)])
-            try await home.run("add", "-x", "1", home.server.url("/a.bin"))
-            try await reach(1_500_000, home)
-            try await home.run("pause", "a.bin")
+            try await pause(home, resource, after: 1_500_000)
             #expect(try await home.ferry("get", home.path("a.bin.part")).code == 0)
             let keep = try await home.run("cancel", "--keep", "a.bin")
             #expect(keep.text == "off the list: a.bin; no part of it is left to resume\n")
             #expect(try await home.ferry("list").error == "ferry: there are no downloads\n")
             #expect(resource.source.compare(file: home.path("a.bin"), size: resource.size) == .equal)
-            gate.open()
         }
     }
 
@@ -140,12 +127,7 @@ import Testing
         arguments: [true, false])
     func asked(isMeant: Bool) async throws {
         try await RemoteHome.run { home in
-            let gate = Gate()
-            home.server.serve("/a.bin", Resource(size: 20_000_000, seed: 4))
-            home.server.always("/a.bin", .hold(after: 15_000_000, gate))
-            try await home.run("add", "-x", "1", home.server.url("/a.bin"))
-            try await reach(14_000_000, home)
-            try await home.run("pause", "a.bin")
+            try await pause(home, Resource(size: 20_000_000, seed: 4), after: 15_000_000)
             let cancel = try FerryProcess(
                 ["cancel", "all"], in: home.place, environment: home.environment,
                 error: .terminal(columns: 90, lines: 24), shell: "exec setsid -c -w \"$@\" <&2")
@@ -156,7 +138,6 @@ import Testing
             let states = try await home.objects("list").compactMap { $0["state"] as? String }
             #expect(states == [isMeant ? "cancelled" : "paused"])
             if !isMeant { #expect(try await home.run("cancel", "-y", "a.bin").text == "cancelled: a.bin\n") }
-            gate.open()
         }
     }
 }

@@ -18,18 +18,7 @@ import Testing
 
     /// The members in docs/cli.md, with their types.
     private static func documented() throws -> [String: String] {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "docs/cli.md"), encoding: .utf8)
-        let rows = text.split(separator: "\n").drop { !$0.hasPrefix("| member of a result |") }.dropFirst(2)
-            .prefix { $0.hasPrefix("|") }
-        var members: [String: String] = [:]
-        for row in rows {
-            let cells = row.split(separator: "|", omittingEmptySubsequences: false)
-                .map { $0.trimmingCharacters(in: .whitespaces).replacing("`", with: "") }
-            members[cells[1]] = cells[2]
-        }
-        return members
+        try Documentation("cli.md").rows(after: "| member of a result |").reduce(into: [:]) { $0[$1[0]] = $1[1] }
     }
 
     @Test("ferry get --results: each ended file and each unusable entry has a line with the documented members")
@@ -357,7 +346,7 @@ import Testing
             for index in 0..<count { server.serve("/\(index)", Self.small) }
             let place = try Workplace()
             try place.write((0..<count).map { "\(server.url("/\($0)"))\n" }.joined(), to: "list")
-            var random = SeededRandom(7)
+            var random = SeededGenerator(seed: 7)
             var kills = 0
             while true {
                 let process = try FerryProcess(

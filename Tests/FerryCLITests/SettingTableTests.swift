@@ -1,6 +1,7 @@
 import FerryAPI
 import FerryAria2
 import FerryGateway
+import FerryTesting
 import Foundation
 import Testing
 
@@ -9,9 +10,7 @@ import Testing
 @Suite("Table of settings", .timeLimit(.minutes(5))) struct SettingTableTests {
     @Test("docs/daemon.md: its table has exactly the settings of daemon and doors, and the defaults of the limits")
     func documented() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "docs/daemon.md"), encoding: .utf8)
+        let text = try Repository.text("docs/daemon.md")
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let start = try #require(lines.firstIndex(of: "| member | |"))
         let rows = lines[(start + 2)...].prefix { $0.hasPrefix("|") }.map { $0.split(separator: "|") }

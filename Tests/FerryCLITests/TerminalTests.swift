@@ -1,3 +1,4 @@
+import FerryTerminal
 import FerryTesting
 import Foundation
 import Testing
@@ -35,7 +36,7 @@ import Testing
     func widths(columns: Int) async throws {
         let outcome = try await Self.shown(columns: columns)
         #expect(outcome.code == 0)
-        var screen = Screen(width: columns, height: 24)
+        var screen = Screen(width: columns, height: 24, columns: DisplayWidth.columns(of:))
         screen.write(outcome.terminal)
         let text = screen.lines.joined(separator: "\n").replacing(String(Screen.filler), with: "")
         // The line about the end stays, wrapped where the terminal is narrow; no piece of a bar does.
@@ -86,7 +87,7 @@ import Testing
             }
         }
         #expect(outcome.code == 0)
-        var screen = Screen(width: 200, height: 60)
+        var screen = Screen(width: 200, height: 60, columns: DisplayWidth.columns(of:))
         screen.write(outcome.terminal)
         let text = screen.lines.joined(separator: "\n").replacing(String(Screen.filler), with: "")
         #expect(text.contains("中文文件名.bin: done, 4.0 MB"))
@@ -99,7 +100,7 @@ import Testing
         #expect(outcome.code == 0)
         for line in outcome.terminal.split(whereSeparator: { $0 == "\n" || $0 == "\r" || $0 == "\r\n" })
         where line.contains("%") {
-            var screen = Screen(width: 1000, height: 2)
+            var screen = Screen(width: 1000, height: 2, columns: DisplayWidth.columns(of:))
             screen.write(String(line))
             let cells = screen.lines.map { $0.count }.max() ?? 0
             #expect(cells <= columns, "\(line)")

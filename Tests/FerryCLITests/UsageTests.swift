@@ -63,31 +63,6 @@ import Testing
         for program in ["curl", "wget", "aria2c"] { _ = try await help([program]) }
     }
 
-    @Test("ferry get --help: every exit code is listed")
-    func codes() async throws {
-        let help = try await FerryProcess.run(["get", "--help"], in: Workplace()).text
-        for code in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 130, 143] {
-            #expect(
-                help.split(separator: "\n").contains { $0.drop { $0 == " " }.hasPrefix("\(code)  ") }, "code \(code)")
-        }
-    }
-
-    @Test("ferry get --help: every documented option is listed")
-    func options() async throws {
-        let help = try await FerryProcess.run(["get", "--help"], in: Workplace()).text
-        for option in [
-            "-o", "-d", "-i", "-j", "--parallel", "-x", "--connections", "--checksum", "--mirror", "--header", "--user",
-            "--netrc", "--load-cookies", "--user-agent", "--referer", "--limit-rate", "--max-size", "--connect-timeout",
-            "--stall-timeout", "--retries", "--min-free", "--proxy", "--ca-file", "--insecure", "--allow-downgrade",
-            "--max-redirects", "--no-private", "-4", "-6", "--on-conflict", "--strict", "--unproven",
-            "--resume-unproven", "--no-restart", "--no-fsync", "--no-mtime", "--record-digests",
-            "--json",
-            "--print0", "--no-progress", "-q", "-v",
-        ] {
-            #expect(help.contains(option), "\(option)")
-        }
-    }
-
     @Test(
         "ferry: bad input gives one line that points to --help, and exit code 2",
         arguments: [

@@ -23,7 +23,7 @@ struct CrashLoop {
     private let arguments: [String]
     /// Kept alive: it has the certificate.
     private let outside: Workplace
-    private var random: SeededRandom
+    private var random: SeededGenerator
     private var held: (bytes: Int64, version: Int?) = (0, nil)
     private var figures: CrashFigures
 
@@ -38,7 +38,7 @@ struct CrashLoop {
             arguments += ["--ca-file", outside.path("ca.pem")]
         }
         self.arguments = arguments
-        random = SeededRandom(trial.seed &* 0x1_0001)
+        random = SeededGenerator(seed: trial.seed &* 0x1_0001)
         figures = CrashFigures(trial.variant)
     }
 

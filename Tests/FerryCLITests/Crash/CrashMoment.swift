@@ -13,7 +13,7 @@ enum CrashMoment: Sendable {
     ///
     /// - Parameter missing: The bytes that the file still lacks.
     static func draw(
-        _ number: Int, _ trial: CrashTrial, missing: Int64, using random: inout SeededRandom
+        _ number: Int, _ trial: CrashTrial, missing: Int64, using random: inout SeededGenerator
     ) -> (moment: CrashMoment, isFast: Bool) {
         switch (number + Int(trial.seed)) % CrashTrial.killsEach {
         case 0: return (.firstRequest, false)

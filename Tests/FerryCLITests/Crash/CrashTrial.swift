@@ -27,7 +27,7 @@ struct CrashTrial: Sendable {
         let count = UInt64(Variant.allCases.count)
         variant = Variant.allCases[Int(seed % count)]
         // The first trial of each variant, which every test run includes, has the least.
-        var random = SeededRandom(seed)
+        var random = SeededGenerator(seed: seed)
         let doublings = seed <= count ? 0 : [0, 0, 0, 0, 1, 1, 2, 3].randomElement(using: &random) ?? 0
         size = variant == .small ? 900_000 : 64 << (20 + Int64(doublings))
     }

@@ -89,7 +89,7 @@ struct SoakGateway: Sendable {
         await withTaskGroup(of: Counts.self) { group in
             for client in 0..<Self.clients {
                 group.addTask {
-                    var random = SeededRandom(seed &+ UInt64(client))
+                    var random = SeededGenerator(seed: seed &+ UInt64(client))
                     var counts = Counts()
                     let again = earlier.shuffled(using: &random).prefix(Self.rereads)
                     for link in (links + again).shuffled(using: &random) {
@@ -112,7 +112,7 @@ struct SoakGateway: Sendable {
         return counts
     }
 
-    private static func way(_ link: Link, _ random: inout SeededRandom) -> Way {
+    private static func way(_ link: Link, _ random: inout SeededGenerator) -> Way {
         guard link.kind.end == .whole else { return .whole }
         let size = link.file.size
         switch Int.random(in: 0..<6, using: &random) {

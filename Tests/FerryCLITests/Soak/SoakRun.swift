@@ -29,7 +29,7 @@ struct SoakRun {
     private let disk: SoakDisk?
     private let arguments: [String]
     private var serve: ServeProcess
-    private var random: SeededRandom
+    private var random: SeededGenerator
     private var number = 0
     /// The rounds of the last run of the daemon.
     private var calmRounds = 0
@@ -37,7 +37,7 @@ struct SoakRun {
     private(set) var figures = SoakFigures()
 
     init(_ server: OriginServer, in place: Workplace, arguments: [String], seed: UInt64) async throws {
-        (self.server, self.place, random) = (server, place, SeededRandom(seed))
+        (self.server, self.place, random) = (server, place, SeededGenerator(seed: seed))
         disk = SoakDisk(at: place.path("disk"))
         try FileManager.default.createDirectory(atPath: place.path("config"), withIntermediateDirectories: true)
         // The directories for moved downloads and for sets, and the disk that is full at times.
