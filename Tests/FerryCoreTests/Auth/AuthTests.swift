@@ -78,13 +78,6 @@ struct AuthTests {
             cnonce: cnonce, hash: LittleHash.digest)
     }
 
-    @Test("LittleHash: MD5 and SHA-256 of the empty message are the known digests") func hashes() {
-        let hex = { (bytes: [UInt8]) in bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
-        #expect(hex(LittleHash.digest(.md5, [])) == "d41d8cd98f00b204e9800998ecf8427e")
-        #expect(
-            hex(LittleHash.digest(.sha256, [])) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
-    }
-
     @Test(
         "DigestChallenge: the examples of RFC 7616 §3.9.1 give the printed responses",
         arguments: [

@@ -5,11 +5,6 @@ import Testing
 /// Responses that are not of the file: to one of several connections, or to a resume.
 @Suite("TransferMachine: responses that are not of the file", .timeLimit(.minutes(30)))
 struct TransferMachineIntruderTests: ScenarioSuite {
-    private func heldPart(_ tag: String? = "\"a1\"") -> (PartialContent, [Int: RangeSet<ByteCount>]) {
-        let ranges = RangeSet<ByteCount>(0..<10_000_000)
-        return (PartialContent(identity: FileIdentity(etag: tag, totalBytes: 40 << 20), ranges: ranges), [1: ranges])
-    }
-
     /// A node answered further connections with 17 bytes of JSON, which became the file.
     @Test(
         "TransferMachine: an answer without a validator to a further connection ends that one, and the others go on",

@@ -3,12 +3,6 @@ import Testing
 
 @Suite("TransferMachine: known situations", .timeLimit(.minutes(30)))
 struct TransferMachineScenarioTests: ScenarioSuite {
-    /// 10 MB of a file of 40 MiB are held.
-    private func heldPart(_ tag: String? = "\"a1\"") -> (PartialContent, [Int: RangeSet<ByteCount>]) {
-        let ranges = RangeSet<ByteCount>(0..<10_000_000)
-        return (PartialContent(identity: FileIdentity(etag: tag, totalBytes: 40 << 20), ranges: ranges), [1: ranges])
-    }
-
     @Test("TransferMachine: one uninterrupted response needs one request and is its own proof")
     func single() {
         let (world, outcome) = run(ModelOrigin()) { $0.maxConnections = 1 }

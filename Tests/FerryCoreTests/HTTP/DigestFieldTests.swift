@@ -100,7 +100,7 @@ struct DigestFieldTests {
         "DigestField: random fields never trap, and each digest has its algorithm's length",
         arguments: 0..<4 as Range<UInt64>)
     func fuzz(seed: UInt64) {
-        var fuzz = ByteFuzz(seed: seed)
+        var fuzz = SeededBytes(seed: seed)
         let pieces = ["sha-256", "sha-512", "md5", "=", ":", Self.sha256, Self.md5, ",", " ", ";", "\"", "(", ")"]
         for _ in 0..<2000 {
             let text = fuzz.text(from: pieces, upTo: 12)

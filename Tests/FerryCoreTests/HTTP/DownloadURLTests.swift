@@ -244,7 +244,7 @@ struct DownloadURLTests {
         "DownloadURL: random text never traps, and an accepted URL parses again to the same value",
         arguments: 0..<8 as Range<UInt64>)
     func fuzz(seed: UInt64) throws {
-        var fuzz = ByteFuzz(seed: seed)
+        var fuzz = SeededBytes(seed: seed)
         let pieces = [
             "http://", "https:", "//", "/", ":", "@", "[", "]", "::1", "%", "%41", "%ff", "?", "#", ".", "..", "/../",
             "xn--", "例", "é", "80", "127.0.0.1", "a", "example.com", "\\", " ",

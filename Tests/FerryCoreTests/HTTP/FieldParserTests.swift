@@ -31,8 +31,8 @@ struct FieldParserTests {
             "bytes 0-5/10 ,", "bytes 0-5/10, bytes 6-9/10", "bytes 0-5 /10", "bytes 0 -5/10", "bytes 0- 5/10",
             "bytes 0-5/ 10", "bytes  0-5/10", "bytes */*", "bytes */", "bytes *", "bytes */-1", "bytes */x",
             "bytes *-5/10", "bytes 0-*/10", "bytes 0x0-0x5/10", "bytes 0-5/1e9", "bytes 0-5/10.0",
-            "bytes 0-4611686018427387903/*", "bytes 0-5/4611686018427387904", "bytes 0-9223372036854775807/*",
-            "bytes 0-9223372036854775808/*", "bytes 9223372036854775808-1/*",
+            "bytes 0-4611686018427387903/*", "bytes 0-5/4611686018427387904", "bytes */4611686018427387904",
+            "bytes 0-9223372036854775807/*", "bytes 0-9223372036854775808/*", "bytes 9223372036854775808-1/*",
             "bytes 0-5/9223372036854775808", "bytes 0-5/99999999999999999999999999", "bytes 0-5/1٠", "bytes 0-5//10",
             "bytes 0-5-6/10", "bytes\t0-5/10", "bytes 18446744073709551616-18446744073709551620/*",
             "multipart/byteranges", "bytes 0-5/10" + String(repeating: " ", count: 200),
@@ -120,7 +120,7 @@ struct FieldParserTests {
     @Test(
         "Response fields: random bytes never trap, and parsed values stay in bounds", arguments: 0..<4 as Range<UInt64>)
     func fuzz(seed: UInt64) {
-        var fuzz = ByteFuzz(seed: seed)
+        var fuzz = SeededBytes(seed: seed)
         let pieces = [
             "bytes ", "0", "9223372036854775807", "-", "/", "*", "\"", "W/", "text", "Sun, ", "06 ", "Nov ", "1994 ",
             "08:49:37 ", "GMT", ",", " ", "99",

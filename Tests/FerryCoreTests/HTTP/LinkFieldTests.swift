@@ -67,7 +67,7 @@ import Testing
 
     @Test("LinkField: any bytes give links or none", arguments: [1, 2] as [UInt64])
     func anyBytes(seed: UInt64) throws {
-        var fuzz = ByteFuzz(seed: seed)
+        var fuzz = SeededBytes(seed: seed)
         let pieces = ["<", ">", ";", ",", "rel=", "duplicate", "\"", "\\", "pri=", "1", "https://a/", " ", "/"]
         for _ in 0..<5000 {
             let text = fuzz.text(from: pieces)

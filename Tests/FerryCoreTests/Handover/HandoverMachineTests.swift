@@ -87,20 +87,6 @@ struct HandoverMachineTests {
         #expect(second.requests.count == 1 && second.refusals == [candidates[1].download: .noSpace])
     }
 
-    @Test(
-        "SystemFailure: what neither server nor app can help is no attempt",
-        arguments: [-999, -995, -997, -1009, -1018, -1020])
-    func stops(code: Int) throws {
-        var fixture = HandoverFixture()
-        let request = try #require(fixture.begin([try HandoverFixture.candidate(total: 100)]).first)
-        let actions = fixture.machine.ended(HandoverFixture.task(1, request), SystemFailure(code: code))
-        guard case .report(let end)? = actions.first else {
-            Issue.record("\(actions)")
-            return
-        }
-        #expect(!end.outcome.isAttempt)
-    }
-
     @Test("HandoverMachine: the leases of a batch are stored before their tasks begin")
     func stored() throws {
         var fixture = HandoverFixture()
@@ -226,6 +212,8 @@ struct HandoverMachineTests {
             (SystemFailure(code: -999, reason: 1), .updatesDisabled),
             (SystemFailure(code: -999, reason: 2), .noResources), (SystemFailure(code: -999), .cancelled),
             (SystemFailure(code: -997), .serviceLost), (SystemFailure(code: -995), .serviceLost),
+            (SystemFailure(code: -1009), .offline), (SystemFailure(code: -1018), .offline),
+            (SystemFailure(code: -1020), .offline),
         ])
     func stopped(failure: SystemFailure, stop: SystemStop) throws {
         var fixture = HandoverFixture()

@@ -73,7 +73,7 @@ struct ContentDispositionTests {
         "ContentDisposition: random fields never trap and give no empty or damaged name",
         arguments: 0..<6 as Range<UInt64>)
     func fuzz(seed: UInt64) {
-        var fuzz = ByteFuzz(seed: seed)
+        var fuzz = SeededBytes(seed: seed)
         let pieces = [
             "attachment", ";", "filename", "filename*", "=", "\"", "\\", "UTF-8''", "'", "%", "%41", "%D6%D0", "=?",
             "?B?",

@@ -50,7 +50,7 @@ struct GB18030Tests {
 
     @Test("GB18030: random bytes are decoded or refused, and never trap", arguments: 0..<4 as Range<UInt64>)
     func fuzz(seed: UInt64) {
-        var fuzz = ByteFuzz(seed: seed)
+        var fuzz = SeededBytes(seed: seed)
         for _ in 0..<5000 { _ = GB18030.decode(fuzz.bytes(from: ["0", "9", "a"], upTo: 8)) }
     }
 

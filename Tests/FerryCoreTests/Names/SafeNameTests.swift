@@ -180,7 +180,7 @@ struct SafeNameTests {
         "SafeName: random text gives a safe name, and sanitizing it again changes nothing",
         arguments: 0..<8 as Range<UInt64>)
     func fuzz(seed: UInt64) throws {
-        var fuzz = ByteFuzz(seed: seed)
+        var fuzz = SeededBytes(seed: seed)
         let pieces = [
             ".", "..", " ", "-", "/", "\\", ".part", ".ferry", ".old", "con", "nul.", ".tar", ".gz", "文", "\u{301}",
             "🇨🇳", "_",

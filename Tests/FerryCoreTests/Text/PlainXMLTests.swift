@@ -153,7 +153,7 @@ import Testing
 
     @Test("PlainXML: any bytes give a tree or an error", arguments: [1, 2, 3] as [UInt64])
     func anyBytes(seed: UInt64) {
-        var fuzz = ByteFuzz(seed: seed)
+        var fuzz = SeededBytes(seed: seed)
         let pieces = [
             "<a>", "</a>", "<b c='d'>", "</b>", "<e/>", "&lt;", "&#65;", "&", ";", "<![CDATA[", "]]>", "<!--", "-->",
             "<?x ?>", " xmlns:p='u'", "<p:q>", "\n", "中", "\"", "<!DOCTYPE",

@@ -1,4 +1,4 @@
-/// Random texts that are the same for the same seed (SplitMix64).
+/// Random bytes and texts that are the same for the same seed (SplitMix64).
 struct SeededBytes: RandomNumberGenerator {
     private var state: UInt64
 
@@ -23,5 +23,22 @@ struct SeededBytes: RandomNumberGenerator {
             }
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Bytes of which about half are tokens of the grammar under test.
+    mutating func bytes(from pieces: [String], upTo count: Int = 40) -> [UInt8] {
+        var output: [UInt8] = []
+        for _ in 0..<Int.random(in: 0...count, using: &self) {
+            if Bool.random(using: &self), let piece = pieces.randomElement(using: &self) {
+                output += Array(piece.utf8)
+            } else {
+                output.append(UInt8.random(in: 0...255, using: &self))
+            }
+        }
+        return output
+    }
+
+    mutating func text(from pieces: [String], upTo count: Int = 40) -> String {
+        String(decoding: bytes(from: pieces, upTo: count), as: UTF8.self)
     }
 }

@@ -39,11 +39,6 @@ struct FileKeeperTests {
         try FileKeeper(fileSystem: fileSystem, syncs: true).keep(path, as: copy)
     }
 
-    private func kind(_ body: () throws -> Void) -> FileError.Kind? {
-        do { try body() } catch { return (error as? FileError)?.kind }
-        return nil
-    }
-
     @Test(
         "FileKeeper: the copy has the bytes, mode, time and attributes of the file, which stays",
         arguments: Ground.allCases)

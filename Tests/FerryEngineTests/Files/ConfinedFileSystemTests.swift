@@ -30,11 +30,6 @@ struct ConfinedFileSystemTests {
         confined = disk.confined(to: [directory.file("root")])
     }
 
-    private func kind(_ body: () throws -> Void) -> FileError.Kind? {
-        do { try body() } catch { return (error as? FileError)?.kind }
-        return nil
-    }
-
     /// Each call of the protocol on a path, with a file that is there beside it.
     private func calls(on path: FilePath) -> [(String, () throws -> Void)] {
         let disk = confined

@@ -16,11 +16,6 @@ struct LocalFileSystemTests {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    private func kind(_ body: () throws -> Void) -> FileError.Kind? {
-        do { try body() } catch { return (error as? FileError)?.kind }
-        return nil
-    }
-
     @Test("FileError: the message of every failed operation exists in English and Chinese", arguments: operations)
     func languages(operation: FileError.Operation) {
         let error = FileError(operation, "/d/a", kind: .endedEarly)

@@ -39,20 +39,6 @@ struct HeadNumbersTests {
         }
     }
 
-    @Test("ResponseVerdict: a Content-Length or Content-Range of 2^62 or more is refused")
-    func bound() {
-        for number in [ByteCount.bound, .bound + 1, .max] {
-            #expect(
-                ResponseVerdict.judge(head(200, [Self.length: "\(number)"]), asked: .whole, now: Date())
-                    == .refused(Reason(.impossibleLength)))
-            #expect(ContentRange("bytes 0-\(number - 1)/\(number)") == nil)
-            #expect(ContentRange("bytes */\(number)") == nil)
-            #expect(ContentRange("bytes \(number - 1)-\(number - 1)/*") == nil)
-        }
-        let most = ByteCount.bound - 1
-        #expect(ContentRange("bytes 0-\(most - 1)/\(most)") == .part(0..<most, total: most))
-    }
-
     @Test("TransferMachine: heads with any pair of extreme numbers never trap and give valid sizes")
     func machine() {
         for (one, other) in ExtremeNumbers.pairs {

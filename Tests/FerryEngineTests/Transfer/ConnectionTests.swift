@@ -40,31 +40,17 @@ struct ConnectionTests {
         await transport.shutdown()
     }
 
-    @Test("HTTPTransport: cancelling a task midway through a body closes the connection")
-    func cancelling() async throws {
+    @Test(
+        "HTTPTransport: cancelling a task that awaits the head, or is midway through a body, closes the connection",
+        arguments: [false, true])
+    func cancelling(isMidway: Bool) async throws {
         try await withOrigin { server, transport in
             server.serve("/f", Resource(size: 1_000_000, seed: 1))
-            let gate = Gate()
-            server.always("/f", .hold(after: 1000, gate))
+            server.always("/f", isMidway ? .hold(after: 1000, Gate()) : .silence)
             let request = TransferRequest(url: try server.downloadURL("/f"))
             // owner: this test, which waits for its value
             let task = Task { await transport.failure(of: request) }
-            try await server.waitFor { $0.bodyBytes >= 1000 }
-            task.cancel()
-            #expect(await task.value?.kind == .cancelled)
-            try await server.waitFor { $0.openConnections == 0 }
-        }
-    }
-
-    @Test("HTTPTransport: cancelling a task that awaits the head closes the connection")
-    func cancellingHead() async throws {
-        try await withOrigin { server, transport in
-            server.serve("/f", Resource(size: 10, seed: 1))
-            server.always("/f", .silence)
-            let request = TransferRequest(url: try server.downloadURL("/f"))
-            // owner: this test, which waits for its value
-            let task = Task { await transport.failure(of: request) }
-            try await server.waitFor { $0.requests.count == 1 }
+            try await server.waitFor { isMidway ? $0.bodyBytes >= 1000 : $0.requests.count == 1 }
             task.cancel()
             #expect(await task.value?.kind == .cancelled)
             try await server.waitFor { $0.openConnections == 0 }

@@ -22,6 +22,12 @@ extension ScenarioSuite {
         return (world, outcome)
     }
 
+    /// 10 MB of a file of 40 MiB are held.
+    func heldPart(_ tag: String? = "\"a1\"") -> (PartialContent, [Int: RangeSet<ByteCount>]) {
+        let ranges = RangeSet<ByteCount>(0..<10_000_000)
+        return (PartialContent(identity: FileIdentity(etag: tag, totalBytes: 40 << 20), ranges: ranges), [1: ranges])
+    }
+
     func code(_ outcome: World.Outcome) -> DownloadError.Code? {
         if case .failed(let error) = outcome { error.code } else { nil }
     }
