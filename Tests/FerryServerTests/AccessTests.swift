@@ -102,25 +102,6 @@ struct AccessTests {
         }
     }
 
-    @Test("API over TCP: a one-time code from the socket is exchanged for a token once")
-    func codes() async throws {
-        try await DaemonRig.run { rig in
-            let port = try port(rig)
-            let json = ["Content-Type": "application/json"]
-            let made = try await rig.ask(.makeCode).shape(SignInBody.self)
-            let body = try JSONCoding.encode(CodeBody(made.code))
-            let reply = try await rig.send("POST", Route.login.path(), headers: json, body: body, port: port)
-            #expect(reply.status == 200)
-            let token = try reply.shape(TokenBody.self).token
-            #expect(
-                try await rig.send(
-                    "GET", "/api/v1/downloads", headers: ["Authorization": "Bearer \(token)"], port: port
-                ).status == 200)
-            #expect(try await rig.send("POST", Route.login.path(), headers: json, body: body, port: port).status == 401)
-            #expect(try await rig.send("POST", Route.makeCode.path(), headers: json, port: port).status == 401)
-        }
-    }
-
     @Test("API over TCP: foreign origins, sites and content types are refused even with the token")
     func others() async throws {
         try await DaemonRig.run { rig in
@@ -203,9 +184,7 @@ struct AccessTests {
         }
     }
 
-    private static let assets =
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appendingPathComponent("Sources/FerryServer/Page/Assets").path
+    private static let assets = Repository.url("Sources/FerryServer/Page/Assets").path
 
     @Test("PageAssets: every file of the page's folder is compiled in")
     func assets() throws {

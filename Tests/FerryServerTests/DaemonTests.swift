@@ -302,9 +302,10 @@ struct DaemonTests {
         try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 2}"#) { rig in
             try await rig.follow { events in
                 _ = try await events.catchUp()
-                try #"{"maxConcurrentDownloads": 0}"#.write(
+                try #"{"maxConcurrentDownloads": true, "rateLimit": 9}"#.write(
                     toFile: rig.place.settings, atomically: true, encoding: .utf8)
                 await rig.log.wait(for: "the settings were left as they are")
+                #expect(rig.daemon.settings.current.rateLimit == nil)
                 try #"{"maxConcurrentDownloads": 7}"#.write(
                     toFile: rig.place.settings, atomically: true, encoding: .utf8)
                 let new: SettingsBody = try await events.next { if case .settings(let new) = $0 { new } else { nil } }
@@ -363,24 +364,17 @@ struct DaemonTests {
         }
     }
 
-    @Test("Settings: an invalid file or variable fails the start of the daemon")
-    func badSettings() async throws {
+    @Test(
+        "Settings: an invalid file or variable fails the start of the daemon",
+        arguments: [
+            (#"{"maxConcurrentDownloads": -1}"#, [:]), (#"{"networkAssumption": "dear"}"#, [:]),
+            (#"{"directory": "relative"}"#, [:]), (#"{"retriesFailedAfter": "soon"}"#, [:]),
+            (#"{"onComplete": 5}"#, [:]), ("{}", ["FERRY_RATE_LIMIT": "much"]),
+        ] as [(String, [String: String])])
+    func badSettings(settings: String, environment: [String: String]) async {
         await #expect(throws: DownloadError.self) {
-            try await DaemonRig.run(settings: "[]") { _ in Issue.record("it listens") }
-        }
-        let bad = [
-            #"{"maxConcurrentDownloads": -1}"#, #"{"maxConcurrentDownloads": "7"}"#, #"{"rateLimit": "much"}"#,
-            #"{"onComplete": 5}"#, #"{"networkAssumption": "dear"}"#, #"{"directory": "relative"}"#,
-            #"{"retriesFailedAfter": "soon"}"#,
-        ]
-        for settings in bad {
-            await #expect(throws: DownloadError.self, "\(settings)") {
-                try await DaemonRig.run(settings: settings) { _ in Issue.record("it listens") }
-            }
-        }
-        await #expect(throws: DownloadError.self) {
-            try await DaemonRig.run {
-                $0.environment = ["FERRY_RATE_LIMIT": "much"]
+            try await DaemonRig.run(settings: settings) {
+                $0.environment.merge(environment) { $1 }
             } _: { _ in
                 Issue.record("it listens")
             }

@@ -81,7 +81,7 @@ struct SigningInTests {
         }
     }
 
-    @Test("Sign-in: a code comes with a private file that leads to the page, and its use deletes the file")
+    @Test("Sign-in: a code comes with a private file that leads to the page, and is used once, which deletes the file")
     func file() async throws {
         try await DaemonRig.run { rig in
             let made = try await rig.ask(.makeCode).shape(SignInBody.self)
@@ -91,11 +91,11 @@ struct SigningInTests {
             #expect(attributes[.posixPermissions] as? Int == 0o600)
             #expect(made.url == "http://127.0.0.1:\(try port(rig))/#code=\(made.code)")
             #expect(try String(contentsOfFile: path, encoding: .utf8).contains(try #require(made.url)))
-            let reply = try await rig.send(
-                "POST", Route.login.path(), headers: json, body: try JSONCoding.encode(CodeBody(made.code)),
-                port: try port(rig))
+            let (body, port) = (try JSONCoding.encode(CodeBody(made.code)), try port(rig))
+            let reply = try await rig.send("POST", Route.login.path(), headers: json, body: body, port: port)
             #expect(reply.status == 200)
             #expect(!FileManager.default.fileExists(atPath: path))
+            #expect(try await rig.send("POST", Route.login.path(), headers: json, body: body, port: port).status == 401)
         }
     }
 
