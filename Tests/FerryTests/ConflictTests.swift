@@ -66,29 +66,6 @@ struct ConflictTests {
         }
     }
 
-    @Test(
-        "Conflict rule rename: a file that appears under the name during the download is not overwritten",
-        arguments: sizes)
-    func meanwhile(size: Int64) async throws {
-        try await Workshop.run { shop in
-            let resource = Resource(size: size)
-            let gate = Gate()
-            shop.server.serve("/a.bin", resource)
-            shop.server.script("/a.bin", [.hold(after: size / 2, gate)])
-            let manager = shop.manager()
-            let download = try await manager.download(try shop.request("/a.bin"))
-            await shop.reach(size / 2, download)
-            try shop.write("mine", to: "a.bin")
-            gate.open()
-            let file = try await download.finished()
-            await manager.shutdown()
-            #expect(file.path == shop.path("a (1).bin"))
-            shop.expect(file.path, is: resource)
-            #expect(shop.names == ["a (1).bin", "a.bin"])
-            #expect(shop.text("a.bin") == "mine")
-        }
-    }
-
     @Test("Conflict rule overwrite: a directory under the name is a conflict error and stays")
     func directory() async throws {
         try await Workshop.run { shop in
@@ -169,21 +146,6 @@ struct NameTests {
             await manager.shutdown()
             #expect(paths.count == 2)
             #expect(shop.names.count == 2)
-        }
-    }
-
-    @Test(
-        "File name: a name from Content-Disposition loses its path and stays in the directory",
-        arguments: [
-            ("attachment; filename=\"../../etc/x\"", "x"), ("attachment; filename=\"a\\\\..\\\\b\"", "b"),
-            ("attachment; filename=\"..\"", "path"), ("attachment; filename*=UTF-8''%2e%2e%2Fz", "z"),
-        ])
-    func safe(disposition: String, name: String) async throws {
-        try await Workshop.run { shop in
-            shop.server.serve("/path", Resource(size: 10_000, contentDisposition: disposition))
-            let file = try await shop.get("/path").file
-            #expect(file.path == shop.path(name))
-            #expect(shop.names == [name])
         }
     }
 

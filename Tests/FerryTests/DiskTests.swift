@@ -96,17 +96,6 @@ struct DiskTests {
         }
     }
 
-    @Test("Disk: an endless body stops at the maximum size of the request (A29)")
-    func maxSize() async throws {
-        try await Workshop.run { shop in
-            shop.server.serve("/a", Resource(size: 1000))
-            shop.server.always("/a", .endlessBody())
-            let outcome = try await shop.get("/a", { _ in }, { $0.maxBytes = 5_000_000 })
-            #expect(outcome.error?.code == .tooLarge)
-            #expect(!shop.names.contains("a"))
-        }
-    }
-
     @Test("Part file: a part file deleted during the download is an error and never published (B6)")
     func deleted() async throws {
         try await Workshop.run { shop in

@@ -6,13 +6,13 @@ import Testing
 
 @testable import Ferry
 
+private func put(_ bytes: [UInt8], at name: String, in shop: Workshop) throws {
+    try Data(bytes).write(to: URL(filePath: shop.path(name)))
+}
+
 @Suite("Files that are there already", .timeLimit(.minutes(30)))
 struct ExistingFileTests {
     static let sizes: [Int64] = [10_000, 3_000_000]
-
-    private func put(_ bytes: [UInt8], at name: String, in shop: Workshop) throws {
-        try Data(bytes).write(to: URL(filePath: shop.path(name)))
-    }
 
     /// Gives a file the present time, as another program would.
     private func touch(_ name: String, in shop: Workshop) throws {
@@ -178,10 +178,6 @@ struct ExistingFileTests {
 struct HalfFileTests {
     private static let resource = Resource(size: 20_000_000)
     private static let half: Int64 = 8_000_000
-
-    private func put(_ bytes: [UInt8], at name: String, in shop: Workshop) throws {
-        try Data(bytes).write(to: URL(filePath: shop.path(name)))
-    }
 
     @Test(
         "Half file: named with its URL, it is gone on with after its samples have matched",

@@ -22,15 +22,6 @@ struct FreshDownloadTests {
         }
     }
 
-    @Test("Fresh download: a file from one response has the proof `single`")
-    func single() async throws {
-        try await Workshop.run { shop in
-            shop.server.serve("/a", Resource(size: 3_000_000))
-            let file = try await shop.get("/a", { _ in }, { $0.maxConnections = 1 }).file
-            #expect(file.proof == .single)
-        }
-    }
-
     @Test("Fresh download: modification time and source attribute let a second run fetch nothing")
     func again() async throws {
         try await Workshop.run { shop in
@@ -85,81 +76,16 @@ struct FreshDownloadTests {
         }
     }
 
-    @Test("Fresh download: a chunked body of unknown length is complete at the last chunk")
-    func chunked() async throws {
-        try await Workshop.run { shop in
-            let resource = Resource(size: 5_000_000, framing: .chunked(10_000))
-            shop.server.serve("/a", resource)
-            let file = try await shop.get("/a").file
-            #expect(file.proof == .single)
-            shop.expect(file.path, is: resource)
-        }
-    }
-
-    @Test("Fresh download: a body that ends by connection close is kept with the proof `none` (A26)")
-    func close() async throws {
-        try await Workshop.run { shop in
-            let resource = Resource(size: 5_000_000, framing: .close)
-            shop.server.serve("/a", resource)
-            let file = try await shop.get("/a").file
-            #expect(file.proof == .none)
-            shop.expect(file.path, is: resource)
-        }
-    }
-
     @Test(
-        "Fresh download: a right digest is the proof, and a wrong one keeps the file from being published",
-        arguments: [500_000, 3_000_000] as [Int64])
-    func digest(size: Int64) async throws {
+        "Fresh download: a chunked body is complete at its last chunk, one that ends by connection close is not proven (A26)",
+        arguments: [(Resource.Framing.chunked(10_000), Proof.single), (.close, .none)])
+    func unknownLength(framing: Resource.Framing, proof: Proof) async throws {
         try await Workshop.run { shop in
-            let resource = Resource(size: size)
+            let resource = Resource(size: 5_000_000, framing: framing)
             shop.server.serve("/a", resource)
-            let right = try Checksum(parsing: "sha256:" + resource.sha256)
-            let file = try await shop.get("/a", { _ in }, { $0.checksum = right }).file
-            #expect(file.proof == .digest)
-            let wrong = try Checksum(parsing: "sha256:" + String(repeating: "0", count: 64))
-            let outcome = try await shop.get(
-                "/a", { _ in },
-                {
-                    $0.checksum = wrong
-                    $0.destination = .file(shop.directory + "/b")
-                })
-            #expect(outcome.error?.code == .checksum)
-            #expect(shop.names == ["a", "b.part", "b.part.ferry"])
-        }
-    }
-
-    @Test("Download manager: eight downloads with a limit of two finish with at most two requests at a time")
-    func several() async throws {
-        try await Workshop.run { shop in
-            let manager = shop.manager { $0.maxConcurrentDownloads = 2 }
-            var downloads: [Download] = []
-            for index in 0..<8 {
-                shop.server.serve("/f\(index)", Resource(size: 2_000_000, seed: UInt64(index)))
-                downloads.append(try await manager.download(try shop.request("/f\(index)") { $0.maxConnections = 1 }))
-            }
-            for (index, download) in downloads.enumerated() {
-                let file = try await download.finished()
-                shop.expect(file.path, is: Resource(size: 2_000_000, seed: UInt64(index)))
-            }
-            await manager.shutdown()
-            #expect(shop.server.traffic.peakRequests <= 2)
-        }
-    }
-
-    @Test("Download manager: two files with one name fetched at the same time get two names")
-    func sameName() async throws {
-        try await Workshop.run { shop in
-            let manager = shop.manager()
-            shop.server.serve("/x/foo", Resource(size: 3_000_000, seed: 1))
-            shop.server.serve("/y/foo", Resource(size: 3_000_000, seed: 2))
-            let first = try await manager.download(try shop.request("/x/foo"))
-            let second = try await manager.download(try shop.request("/y/foo"))
-            let paths = [try await first.finished().path, try await second.finished().path]
-            await manager.shutdown()
-            #expect(Set(paths) == [shop.directory + "/foo", shop.directory + "/foo (1)"])
-            shop.expect(paths[0], is: Resource(size: 3_000_000, seed: 1))
-            shop.expect(paths[1], is: Resource(size: 3_000_000, seed: 2))
+            let file = try await shop.get("/a").file
+            #expect(file.proof == proof)
+            shop.expect(file.path, is: resource)
         }
     }
 }

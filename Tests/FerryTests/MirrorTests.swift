@@ -224,6 +224,17 @@ struct MirrorTests {
         }
     }
 
+    /// Downloads `/a` over one connection, with `/m` as its mirror, to a file with this checksum.
+    private func get(
+        _ shop: Workshop, _ checksum: String, engine: EngineProvider? = nil
+    ) async throws -> Workshop.Outcome {
+        let (mirror, checksum) = (try mirror(shop, "/m"), try Checksum(parsing: checksum))
+        return try await shop.get("/a", engine: engine, { _ in }) {
+            ($0.checksum, $0.maxConnections) = (checksum, 1)
+            $0.sources.append(mirror)
+        }
+    }
+
     @Test("Mirrors: with a checksum, a mirror with other bytes is left, and the download needs no second run")
     func disagreesWithDigest() async throws {
         try await Workshop.run { shop in
@@ -232,17 +243,10 @@ struct MirrorTests {
             shop.server.serve("/m", Resource(size: 20_000_000, seed: 6))
             // The mirror is asked for the rest, and the first source answers again afterwards.
             shop.server.script("/a", [.cut(after: 5_000_000), .status(503)])
-            let mirror = try mirror(shop, "/m")
-            let checksum = try Checksum(parsing: "sha256:" + shop.sha256(resource))
-            let outcome = try await shop.get("/a", engine: shop.engine(), { _ in }) {
-                $0.sources.append(mirror)
-                $0.checksum = checksum
-                $0.maxConnections = 1
-            }
+            let outcome = try await get(shop, "sha256:" + shop.sha256(resource), engine: shop.engine())
             let file = try outcome.file
             shop.expect(file.path, is: resource)
             #expect(file.proof == .digest)
-            #expect(outcome.notes("is dropped"))
             #expect(outcome.notes("/m) is dropped"))
             #expect(outcome.restartReason == nil)
             #expect(shop.server.bodyBytes("/m") <= 128 << 10)
@@ -257,13 +261,7 @@ struct MirrorTests {
             shop.server.serve("/m", resource)
             shop.server.always("/m", .corrupt(at: 15_000_000))
             shop.server.script("/a", [.cut(after: 5_000_000), .status(503)])
-            let mirror = try mirror(shop, "/m")
-            let checksum = try Checksum(parsing: "sha256:" + shop.sha256(resource))
-            let outcome = try await shop.get("/a", engine: shop.engine(), { _ in }) {
-                $0.sources.append(mirror)
-                $0.checksum = checksum
-                $0.maxConnections = 1
-            }
+            let outcome = try await get(shop, "sha256:" + shop.sha256(resource), engine: shop.engine())
             let file = try outcome.file
             shop.expect(file.path, is: resource)
             #expect(file.proof == .digest)
@@ -281,13 +279,7 @@ struct MirrorTests {
             let resource = Resource(size: size)
             shop.server.serve("/a", Resource(size: size, seed: 6))
             shop.server.serve("/m", resource)
-            let mirror = try mirror(shop, "/m")
-            let checksum = try Checksum(parsing: "sha256:" + shop.sha256(resource))
-            let outcome = try await shop.get("/a", { _ in }) {
-                $0.sources.append(mirror)
-                $0.checksum = checksum
-                $0.maxConnections = 1
-            }
+            let outcome = try await get(shop, "sha256:" + shop.sha256(resource))
             let file = try outcome.file
             shop.expect(file.path, is: resource)
             #expect(file.proof == .digest)
@@ -301,13 +293,7 @@ struct MirrorTests {
             let resource = Resource(size: 3_000_000)
             shop.server.serve("/a", resource)
             shop.server.serve("/m", resource)
-            let mirror = try mirror(shop, "/m")
-            let wrong = try Checksum(parsing: DigestTests.wrong)
-            let outcome = try await shop.get("/a", { _ in }) {
-                $0.sources.append(mirror)
-                $0.checksum = wrong
-                $0.maxConnections = 1
-            }
+            let outcome = try await get(shop, DigestTests.wrong)
             #expect(outcome.error?.code == .checksum)
             #expect(shop.server.bodyBytes("/m") <= 1 << 20)
             #expect(shop.names == ["a.part", "a.part.ferry"])

@@ -80,30 +80,10 @@ struct PageTests {
     }
 
     @Test(
-        "Web page: an HTML response at a part file's new link is a dead link, and held bytes are resumed by a good link",
-        arguments: ["text/html", nil])
-    func newLink(type: String?) async throws {
-        try await Workshop.run { shop in
-            let resource = Resource(size: 20_000_000)
-            shop.server.serve("/file", resource)
-            try await shop.interrupt("/file", after: 8_000_000)
-            let part = DownloadRequest.Destination.part(shop.directory + "/file.part")
-            shop.server.serve("/other", resource)
-            shop.server.always("/other", Self.page(type, text: "<html>" + String(repeating: " ", count: 5000)))
-            let outcome = try await shop.get("/other", { _ in }) { $0.destination = part }
-            #expect(outcome.error?.code == .freshLink)
-            #expect(outcome.error?.message.contains("web page") == true)
-            #expect(shop.names == ["file.part", "file.part.ferry"])
-            shop.server.always("/other", .honest)
-            let good = try await shop.get("/other", { _ in }) { $0.destination = part }
-            try shop.expect(good.file.path, is: resource)
-            #expect(good.resumedAt == 8_000_000)
-        }
-    }
-
-    @Test(
-        "New link: a refusal is reported as such and not as another file, and held bytes are resumed by a good link",
+        "New link: a refusal or a web page is reported as such, and held bytes are resumed by a good link",
         arguments: [
+            (page("text/html", text: "<html>" + String(repeating: " ", count: 5000)), .freshLink, "web page"),
+            (page(nil, text: "<html>" + String(repeating: " ", count: 5000)), .freshLink, "web page"),
             (Behaviour.status(400), DownloadError.Code.refused, "400"), (.status(416), .conflict, "416"),
             (.status(503), .refused, "503"),
             (.ignoreRange, .conflict, "sends no ranges"),

@@ -129,16 +129,4 @@ struct RetryTests {
             await manager.shutdown()
         }
     }
-
-    @Test("Retry: a body with an unreadable chunk size is refused after one request (A27)")
-    func badChunks() async throws {
-        try await Workshop.run { shop in
-            shop.server.serve("/a", Resource(size: 3_000_000))
-            shop.server.always("/a", .badChunkSize("zz", after: 100_000))
-            let outcome = try await shop.get("/a", engine: shop.engine())
-            #expect(outcome.error?.code == .refused)
-            #expect(shop.server.requests.count == 1)
-            #expect(!shop.names.contains("a"))
-        }
-    }
 }

@@ -32,25 +32,6 @@ extension Workshop {
         }
     }
 
-    func manager(
-        engine: EngineProvider, _ change: (inout DownloadManager.Configuration) -> Void = { _ in }
-    ) -> DownloadManager {
-        var configuration = DownloadManager.Configuration.ephemeral
-        configuration.minFreeBytes = 0
-        configuration.waitForBusyMachine()
-        change(&configuration)
-        return DownloadManager(configuration, engine: engine)
-    }
-
-    /// As `get`, with an engine of the test.
-    func get(
-        _ path: String, engine: EngineProvider,
-        _ configure: (inout DownloadManager.Configuration) -> Void = { _ in },
-        _ change: (inout DownloadRequest) -> Void = { _ in }
-    ) async throws -> Outcome {
-        try await outcome(of: manager(engine: engine, configure), try request(path, change))
-    }
-
     /// Waits until the state meets the condition, or the download has ended.
     func reach(_ download: Download, _ isSuch: @Sendable (DownloadState) -> Bool) async {
         for await status in download.updates where isSuch(status.state) || status.state.isFinal { break }

@@ -21,12 +21,15 @@ struct Workshop: Sendable {
         }
     }
 
-    func manager(_ change: (inout DownloadManager.Configuration) -> Void = { _ in }) -> DownloadManager {
+    /// A manager that keeps no list, with an engine of the test if one is given.
+    func manager(
+        engine: EngineProvider? = nil, _ change: (inout DownloadManager.Configuration) -> Void = { _ in }
+    ) -> DownloadManager {
         var configuration = DownloadManager.Configuration.ephemeral
         configuration.minFreeBytes = 0
         configuration.waitForBusyMachine()
         change(&configuration)
-        return DownloadManager(configuration)
+        return engine.map { DownloadManager(configuration, engine: $0) } ?? DownloadManager(configuration)
     }
 
     func request(_ path: String, _ change: (inout DownloadRequest) -> Void = { _ in }) throws -> DownloadRequest {
@@ -38,10 +41,11 @@ struct Workshop: Sendable {
 
     /// Downloads in a manager of its own, as a process would, and returns the events too.
     func get(
-        _ path: String, _ configure: (inout DownloadManager.Configuration) -> Void = { _ in },
+        _ path: String, engine: EngineProvider? = nil,
+        _ configure: (inout DownloadManager.Configuration) -> Void = { _ in },
         _ change: (inout DownloadRequest) -> Void = { _ in }
     ) async throws -> Outcome {
-        try await outcome(of: manager(configure), try request(path, change))
+        try await outcome(of: manager(engine: engine, configure), try request(path, change))
     }
 
     /// Runs one request to its end, and the manager with it.

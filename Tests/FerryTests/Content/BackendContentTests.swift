@@ -9,15 +9,6 @@ import Testing
 /// Reading a download's file with both backends: in this process, and through the daemon.
 @Suite("Reading a download of every backend", .timeLimit(.minutes(30)))
 struct BackendContentTests {
-    private func read(_ bytes: DownloadContent.Bytes) async throws -> [UInt8] {
-        var all: [UInt8] = []
-        for try await piece in bytes {
-            #expect(piece.count <= 256 << 10)
-            all += piece
-        }
-        return all
-    }
-
     @Test(
         "Content: the end of a large file is read while the first response is held, then the whole",
         arguments: BackendKind.allCases)

@@ -8,18 +8,6 @@ import Testing
 
 @Suite("Reading a download while it is fetched", .timeLimit(.minutes(30)))
 struct ContentTests {
-    /// Reads a sequence to its end.
-    private func read(_ bytes: DownloadContent.Bytes) async throws -> [UInt8] {
-        var all: [UInt8] = []
-        for try await piece in bytes {
-            #expect(piece.count <= 256 << 10)
-            all += piece
-        }
-        return all
-    }
-
-    private func bytes(_ resource: Resource, _ range: Range<Int64>) -> [UInt8] { resource.bytes(range) }
-
     /// The first bytes of the ranges that were asked for at a path, in order.
     private func starts(_ shop: Workshop, _ path: String) -> [Int64] {
         shop.server.requests.filter { $0.path == path }.map { request in
@@ -45,7 +33,7 @@ struct ContentTests {
             #expect(description.entityTag == resource.etag)
             #expect(!description.isComplete)
             let end = try await read(content.bytes(in: size - 65536..<size, of: description))
-            #expect(end == bytes(resource, size - 65536..<size))
+            #expect(end == resource.bytes(size - 65536..<size))
             // Its range was asked for, while each response was held after its first bytes.
             #expect(starts(shop, "/a").contains(size - 65536))
             #expect(download.status.bytes < size / 2)
@@ -68,19 +56,19 @@ struct ContentTests {
                     group.addTask {
                         let range = start..<min(size, start + 700_001)
                         let part = try await read(download.content.bytes(in: range))
-                        #expect(part == bytes(resource, range))
+                        #expect(part == resource.bytes(range))
                     }
                 }
                 group.addTask {
                     let whole = try await read(download.content.bytes())
-                    #expect(whole == bytes(resource, 0..<size))
+                    #expect(whole == resource.bytes(0..<size))
                     // The end is handed out when the file is complete.
                     if case .completed = download.status.state {} else { Issue.record("read before the end") }
                 }
                 try await group.waitForAll()
             }
             let after = try await read(download.content.bytes(in: size - 10..<size + 10))
-            #expect(after == bytes(resource, size - 10..<size))
+            #expect(after == resource.bytes(size - 10..<size))
             #expect(try await read(download.content.bytes(in: size..<size + 10)) == [])
             await manager.shutdown()
         }
@@ -94,7 +82,7 @@ struct ContentTests {
             let large = shop.serve(["/l"], size: 3_000_000, [.hold(after: 2_500_000, gate)])
             let manager = shop.manager()
             let one = try await manager.download(try shop.single("/s"))
-            #expect(try await read(one.content.bytes()) == bytes(small, 0..<5000))
+            #expect(try await read(one.content.bytes()) == small.bytes(0..<5000))
             let description = try await one.content.description()
             #expect(description.isComplete)
             #expect(description.entityTag == small.etag)
@@ -104,7 +92,7 @@ struct ContentTests {
             gate.open()
             _ = try await two.finished()
             while let piece = try await iterator.next() { all += piece }
-            #expect(all == bytes(large, 0..<3_000_000))
+            #expect(all == large.bytes(0..<3_000_000))
             await manager.shutdown()
         }
     }
@@ -116,35 +104,9 @@ struct ContentTests {
             let resource = shop.serve(["/s"], size: 500_000, [.hold(after: 300_000, gate)])
             let manager = shop.manager()
             let download = try await manager.download(try shop.single("/s"))
-            #expect(try await read(download.content.bytes(in: 0..<200_000)) == bytes(resource, 0..<200_000))
+            #expect(try await read(download.content.bytes(in: 0..<200_000)) == resource.bytes(0..<200_000))
             gate.open()
             try await shop.expectAll([download], are: resource)
-            await manager.shutdown()
-        }
-    }
-
-    @Test("Content: a pause, a failure and a removal end the reader with a clear error")
-    func ends() async throws {
-        try await Workshop.run { shop in
-            let gate = Gate()
-            shop.serve(["/a", "/b"], [])
-            shop.server.script("/a", [.hold(after: 1_000_000, gate)], then: .hold(gate))
-            shop.server.script("/b", [.hold(after: 1_000_000, gate)], then: .hold(gate))
-            let manager = shop.manager()
-            for (path, code) in [("/a", DownloadError.Code.wrongState), ("/b", .notFound)] {
-                let download = try await manager.download(try shop.single(path))
-                // Before that a reader there would have a range asked for, which is held.
-                await shop.reach(1_000_000, download)
-                var iterator = download.content.bytes(in: 999_000..<2_000_000).makeAsyncIterator()
-                #expect(try await iterator.next() != nil)
-                if path == "/a" { try await download.pause() } else { try await download.remove() }
-                let thrown = await shop.code { while try await iterator.next() != nil {} }
-                #expect(thrown != nil)
-                #expect(await shop.code { _ = try await download.content.description() } == code)
-            }
-            shop.server.remove("/c")
-            let failed = try await manager.download(try shop.single("/c"))
-            #expect(await shop.code { _ = try await read(failed.content.bytes()) } == .refused)
             await manager.shutdown()
         }
     }
@@ -157,53 +119,11 @@ struct ContentTests {
             let download = try await manager.download(try shop.single("/a"))
             let content = download.content
             let description = try await content.description()
-            #expect(try await read(content.bytes(in: 0..<500_000, of: description)) == bytes(resource, 0..<500_000))
+            #expect(try await read(content.bytes(in: 0..<500_000, of: description)) == resource.bytes(0..<500_000))
             try await download.pause()
             try await download.resume()
             let rest = try await read(content.bytes(in: 500_000..<3_000_000, of: description))
-            #expect(rest == bytes(resource, 500_000..<3_000_000))
-            await manager.shutdown()
-        }
-    }
-
-    @Test("Content: when the server's file changes, a reader ends, and a new one gets the new file")
-    func changes() async throws {
-        try await Workshop.run { shop in
-            let gate = Gate()
-            let old = shop.serve(["/a"], [.all(.cut(after: 2_000_000, .reset), .hold(after: 1_900_000, gate))])
-            let manager = shop.manager()
-            let download = try await manager.download(try shop.single("/a"))
-            let description = try await download.content.description()
-            shop.server.update("/a") { $0 = Resource(size: 3_000_000, seed: 9) }
-            let new = try #require(shop.server.resource("/a"))
-            gate.open()
-            var all: [UInt8] = []
-            var code: DownloadError.Code?
-            do {
-                for try await piece in download.content.bytes(of: description) { all += piece }
-            } catch { code = (error as? DownloadError)?.code }
-            #expect(code == .remoteChanged)
-            #expect(all == bytes(old, 0..<Int64(all.count)))
-            #expect(try await read(download.content.bytes()) == bytes(new, 0..<3_000_000))
-            #expect(await shop.code { _ = try await read(download.content.bytes(of: description)) } == .remoteChanged)
-            await manager.shutdown()
-        }
-    }
-
-    @Test("Content: with a wrong digest a read of the whole file fails before its end")
-    func wrongDigest() async throws {
-        try await Workshop.run { shop in
-            shop.serve(["/a"])
-            let manager = shop.manager()
-            let wrong = try Checksum(parsing: "sha256:" + String(repeating: "0", count: 64))
-            let download = try await manager.download(try shop.single("/a") { $0.checksum = wrong })
-            var count = 0
-            var code: DownloadError.Code?
-            do {
-                for try await piece in download.content.bytes() { count += piece.count }
-            } catch { code = (error as? DownloadError)?.code }
-            #expect(code == .checksum)
-            #expect(count < 3_000_000)
+            #expect(rest == resource.bytes(500_000..<3_000_000))
             await manager.shutdown()
         }
     }
@@ -219,7 +139,7 @@ struct ContentTests {
             let download = try await manager.download(try shop.single("/a"))
             var iterator = download.content.bytes(in: 0..<3_000_000).makeAsyncIterator()
             let first = try #require(try await iterator.next())
-            #expect(first == bytes(resource, 0..<Int64(first.count)))
+            #expect(first == resource.bytes(0..<Int64(first.count)))
             let driver = try #require(download.live.driver)
             gate.open()
             try await eventually {
@@ -227,7 +147,7 @@ struct ContentTests {
             }
             if isComplete { _ = try await download.finished() }
             #expect(await shop.code { _ = try await iterator.next() } == .checksum)
-            #expect(try await read(download.content.bytes()) == bytes(resource, 0..<3_000_000))
+            #expect(try await read(download.content.bytes()) == resource.bytes(0..<3_000_000))
             await manager.shutdown()
         }
     }
@@ -250,8 +170,8 @@ struct ContentTests {
                 async let part = read(download.content.bytes(in: range))
                 try await shop.server.waitFor { $0.requests.count { $0.path == path } == expected.count }
                 gate.open()
-                #expect(try await part == bytes(resource, range))
-                #expect(try await read(download.content.bytes()) == bytes(resource, 0..<3_000_000))
+                #expect(try await part == resource.bytes(range))
+                #expect(try await read(download.content.bytes()) == resource.bytes(0..<3_000_000))
                 try await shop.expectAll([download], are: resource)
                 // Where a response takes two seconds, its range is asked for again, of the held one the rest.
                 let starts = starts(shop, path)
@@ -298,7 +218,7 @@ struct ContentTests {
             await gate.arrived()
             async let last = read(downloads[2].content.bytes())
             gate.open()
-            #expect(try await last == bytes(resource, 0..<3_000_000))
+            #expect(try await last == resource.bytes(0..<3_000_000))
             #expect(shop.asked == ["/a", "/b", "/c"])
             await manager.shutdown()
         }

@@ -1,3 +1,4 @@
+import FerryTesting
 import Foundation
 import Testing
 
@@ -5,8 +6,7 @@ import Testing
 struct PrivacyManifestTests {
     @Test("PrivacyInfo.xcprivacy: names the calls that the sources make, with a reason for each, and no tracking")
     func complete() throws {
-        let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+        let sources = Repository.url("Sources")
         let data = try Data(contentsOf: sources.appending(path: "Ferry/PrivacyInfo.xcprivacy"))
         let manifest = try #require(
             try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])

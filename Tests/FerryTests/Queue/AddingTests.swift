@@ -256,10 +256,7 @@ struct AddingTests {
         try await Workshop.run { shop in
             let clock = SteppedClock()
             let resource = shop.serve(["/a", "/b", "/c"])
-            let manager = shop.kept(engine: shop.engine(clock: clock)) {
-                $0.maxConcurrentDownloads = 1
-                $0.stallTimeout = .seconds(9000)
-            }
+            let manager = shop.kept(engine: shop.engine(clock: clock)) { $0.maxConcurrentDownloads = 1 }
             let date = clock.date().addingTimeInterval(3600)
             let later = try await manager.download(
                 ["/a", "/b"].map { path in try shop.single(path) { $0.notBefore = date } })

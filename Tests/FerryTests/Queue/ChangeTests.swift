@@ -63,10 +63,7 @@ struct ChangeTests {
             let gate = Gate()
             let resource = shop.serve(["/a"], [.hold(gate)])
             shop.serve(["/b", "/c"])
-            let manager = shop.kept(engine: shop.engine(clock: clock)) {
-                $0.maxConcurrentDownloads = 1
-                $0.stallTimeout = .seconds(9000)
-            }
+            let manager = shop.kept(engine: shop.engine(clock: clock)) { $0.maxConcurrentDownloads = 1 }
             let all = try await manager.download(["/a", "/b", "/c"].map { try shop.single($0) })
             await gate.arrived()
             let date = clock.date().addingTimeInterval(3600)

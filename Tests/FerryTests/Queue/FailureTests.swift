@@ -31,7 +31,6 @@ struct FailureTests {
             }
             let manager = shop.kept(engine: shop.engine(fileSystem: disk, clock: clock)) {
                 $0.maxConcurrentDownloads = 1
-                $0.stallTimeout = .seconds(9000)
             }
             let events = manager.events
             let download = try await manager.download(try shop.single("/a"))
@@ -67,9 +66,7 @@ struct FailureTests {
                 }
                 return nil
             }
-            let manager = shop.kept(engine: shop.engine(fileSystem: disk, clock: clock)) {
-                $0.stallTimeout = .seconds(9000)
-            }
+            let manager = shop.kept(engine: shop.engine(fileSystem: disk, clock: clock))
             let download = try await manager.download(try shop.single("/a"))
             await shop.reach(download) { $0 == .waiting(.diskSpace) }
             let held = download.status.bytes
@@ -97,10 +94,7 @@ struct FailureTests {
                 measured: {
                     FileSystemSpace(freeBytes: ByteCount(free.load(ordering: .relaxed)), totalBytes: 1_000_000_000)
                 })
-            let manager = shop.kept(engine: shop.engine(fileSystem: disk, clock: clock)) {
-                $0.stallTimeout = .seconds(9000)
-                $0.minFreeBytes = 10_000
-            }
+            let manager = shop.kept(engine: shop.engine(fileSystem: disk, clock: clock)) { $0.minFreeBytes = 10_000 }
             let download = try await manager.download(try shop.single("/a"))
             await shop.reach(download) { $0 == .waiting(.diskSpace) }
             #expect(download.status.waitError?.message.contains("5.0 KB free, at least 5.0 KB missing") == true)
@@ -148,7 +142,6 @@ struct FailureTests {
             let manager = shop.kept(engine: shop.engine(clock: clock)) {
                 $0.maxConcurrentDownloads = 1
                 $0.maxAttempts = 1
-                $0.stallTimeout = .seconds(9000)
                 $0.retriesFailedAfter = .seconds(600)
             }
             let download = try await manager.download(try shop.single("/a"))
@@ -184,10 +177,7 @@ struct FailureTests {
             let clock = SteppedClock()
             let resource = shop.serve(["/a"])
             shop.server.always("/a", .status(503))
-            let manager = shop.kept(engine: shop.engine(clock: clock)) {
-                $0.maxAttempts = 1
-                $0.stallTimeout = .seconds(9000)
-            }
+            let manager = shop.kept(engine: shop.engine(clock: clock)) { $0.maxAttempts = 1 }
             let download = try await manager.download(try shop.single("/a"))
             #expect(await shop.code { _ = try await download.finished() } == .refused)
             #expect(download.status.retryAt == nil)
@@ -214,10 +204,7 @@ struct FailureTests {
             let resource = shop.serve(["/a", "/b", "/gone"])
             shop.server.always("/a", .status(503))
             shop.server.always("/gone", .status(404))
-            let manager = shop.kept(engine: shop.engine(clock: clock)) {
-                $0.maxAttempts = 1
-                $0.stallTimeout = .seconds(9000)
-            }
+            let manager = shop.kept(engine: shop.engine(clock: clock)) { $0.maxAttempts = 1 }
             let gone = try await manager.download(try shop.elsewhere("/gone"))
             #expect(await shop.code { _ = try await gone.finished() } == .refused)
             let download = try await manager.download(try shop.single("/a"))
@@ -247,7 +234,6 @@ struct FailureTests {
             func manager(_ delay: Duration?) -> DownloadManager {
                 shop.kept(engine: shop.engine(clock: clock)) {
                     $0.maxAttempts = 1
-                    $0.stallTimeout = .seconds(9000)
                     $0.retriesFailedAfter = delay
                 }
             }
@@ -285,7 +271,6 @@ struct FailureTests {
             let manager = shop.kept(engine: shop.engine(clock: clock)) {
                 $0.maxConcurrentDownloads = 1
                 $0.maxAttempts = 1
-                $0.stallTimeout = .seconds(9000)
                 $0.retriesFailedAfter = .seconds(600)
             }
             let download = try await manager.download(try shop.single("/a"))
@@ -311,7 +296,6 @@ struct FailureTests {
             shop.server.always("/a", .status(503))
             let manager = shop.kept(engine: shop.engine(clock: clock)) {
                 $0.maxAttempts = 1
-                $0.stallTimeout = .seconds(9000)
                 $0.retriesFailedAfter = .seconds(600)
             }
             let download = try await manager.download(try shop.single("/a"))
@@ -333,7 +317,6 @@ struct FailureTests {
             shop.server.script("/b", [.hold(gate)])
             let manager = shop.kept(engine: shop.engine(clock: clock)) {
                 $0.maxAttempts = 1
-                $0.stallTimeout = .seconds(9000)
                 $0.retriesFailedAfter = .seconds(600)
             }
             let download = try await manager.download(try shop.single("/a"))

@@ -92,10 +92,7 @@ struct LimitTests {
             let resource = shop.serve(["/a"], [.status(503, retryAfter: "3000")])
             shop.serve(["/b"], [.hold(gate)])
             shop.serve(["/c"])
-            let manager = shop.kept(engine: shop.engine(clock: clock)) {
-                $0.maxConcurrentDownloads = 1
-                $0.stallTimeout = .seconds(9000)
-            }
+            let manager = shop.kept(engine: shop.engine(clock: clock)) { $0.maxConcurrentDownloads = 1 }
             let downloads = try await manager.download(
                 [shop.elsewhere("/a")] + ["/b", "/c"].map { try shop.single($0) })
             await gate.arrived()
@@ -122,10 +119,7 @@ struct LimitTests {
             let gate = Gate()
             let resource = shop.serve(["/a"], [.status(503, retryAfter: "3000")])
             shop.serve(["/b"], [.hold(gate)])
-            let manager = shop.kept(engine: shop.engine(clock: clock)) {
-                $0.maxConcurrentDownloads = 1
-                $0.stallTimeout = .seconds(9000)
-            }
+            let manager = shop.kept(engine: shop.engine(clock: clock)) { $0.maxConcurrentDownloads = 1 }
             let downloads = try await manager.download([shop.elsewhere("/a"), shop.single("/b")])
             await gate.arrived()
             await shop.reach(downloads[0]) { if case .waiting(.retry) = $0 { true } else { false } }

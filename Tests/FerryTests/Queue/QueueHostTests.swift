@@ -5,21 +5,21 @@ import Testing
 
 @testable import Ferry
 
+/// A gate over a machine, as the engine's.
+private final class MachineGate: HostGate, Sendable {
+    let machine: Mutex<HostMachine>
+    init(_ settings: HostMachine.Settings = .init()) { machine = Mutex(HostMachine(settings)) }
+
+    func opening(of origin: Origin, at now: Duration) -> HostOpening {
+        machine.withLock { $0.opening(of: origin, at: now) }
+    }
+    func began(_ origin: Origin, at now: Duration) { machine.withLock { $0.began(origin, at: now) } }
+}
+
 @Suite("QueueMachine: servers", .timeLimit(.minutes(30)))
 struct QueueHostTests {
     private func origin(_ host: String) -> Origin { Origin(scheme: .https, host: host, port: 443) }
     private func id(_ text: String) -> DownloadID { DownloadID(rawValue: text) }
-
-    /// A gate over a machine, as the engine's.
-    private final class Gate: HostGate, Sendable {
-        let machine: Mutex<HostMachine>
-        init(_ settings: HostMachine.Settings = .init()) { machine = Mutex(HostMachine(settings)) }
-
-        func opening(of origin: Origin, at now: Duration) -> HostOpening {
-            machine.withLock { $0.opening(of: origin, at: now) }
-        }
-        func began(_ origin: Origin, at now: Duration) { machine.withLock { $0.began(origin, at: now) } }
-    }
 
     private func add(
         _ ids: [String], of host: String, priority: DownloadPriority = .normal, to queue: inout QueueMachine
@@ -77,7 +77,7 @@ struct QueueHostTests {
 
     @Test("QueueMachine: 100,000 downloads of a server that must wait cost the others nothing")
     func passedOver() {
-        let gate = Gate()
+        let gate = MachineGate()
         gate.machine.withLock { _ = $0.answered(origin("slow"), status: 503, hold: .seconds(60), at: .zero) }
         var queue = queue(limit: 3)
         add((0..<100_000).map { "s\($0)" }, of: "slow", to: &queue)
@@ -95,7 +95,7 @@ struct QueueHostTests {
 
     @Test("QueueMachine: a server that was given up ends its downloads, and the others run")
     func refused() {
-        let gate = Gate(.init(mostIncidents: 1))
+        let gate = MachineGate(.init(mostIncidents: 1))
         let cause = HostHealth.Cause("connection refused", code: .network)
         var queue = queue(limit: 2)
         add(["d0", "d1", "d2"], of: "dead", to: &queue)
@@ -113,7 +113,7 @@ struct QueueHostTests {
 
     @Test("QueueMachine: where the list does not wait for servers, downloads of one that is down end with that reason")
     func absent() {
-        let gate = Gate(.init(mostIncidents: 3))
+        let gate = MachineGate(.init(mostIncidents: 3))
         let cause = HostHealth.Cause("connection refused", code: .network)
         var queue = queue(limit: 2)
         queue.set(waitsForServers: false)
@@ -139,7 +139,7 @@ struct QueueHostTests {
 
     @Test("QueueMachine: a list that does not wait for servers waits for budgets all the same")
     func budgeted() {
-        let gate = Gate(.init(host: HostBudget(connections: 1)))
+        let gate = MachineGate(.init(host: HostBudget(connections: 1)))
         var queue = queue(limit: 2)
         queue.set(waitsForServers: false)
         add(["a0", "a1"], of: "a", to: &queue)
@@ -161,7 +161,7 @@ struct QueueHostTests {
 
     @Test("QueueMachine: a download says what its server does, and one that lacks a slot that it lacks a slot")
     func standing() {
-        let gate = Gate()
+        let gate = MachineGate()
         gate.machine.withLock { _ = $0.answered(origin("slow"), status: 429, hold: .seconds(60), at: .zero) }
         var queue = queue(limit: 1)
         add(["s0", "s1"], of: "slow", to: &queue)
@@ -182,7 +182,7 @@ struct QueueHostTests {
 
     @Test("QueueMachine: the place of a download is the number of those that get a slot before it")
     func place() {
-        let gate = Gate()
+        let gate = MachineGate()
         gate.machine.withLock { _ = $0.answered(origin("slow"), status: 503, hold: .seconds(60), at: .zero) }
         var queue = queue(limit: 1)
         add(["b0"], of: "b", to: &queue)
@@ -204,7 +204,7 @@ struct QueueHostTests {
 
     @Test("QueueMachine: a server that does not answer is named with what failed, since when, and the next attempt")
     func silent() {
-        let gate = Gate()
+        let gate = MachineGate()
         let cause = HostHealth.Cause("connection refused", code: .network)
         gate.machine.withLock { _ = $0.failed(origin("dead"), cause, since: .zero, at: .seconds(1)) }
         var queue = queue(limit: 4)
@@ -221,7 +221,7 @@ struct QueueHostTests {
 
     @Test("QueueMachine: a host's budget is the reason of what it keeps waiting, a share of the slots is not")
     func budget() {
-        let gate = Gate(.init(host: HostBudget(connections: 1)))
+        let gate = MachineGate(.init(host: HostBudget(connections: 1)))
         var queue = queue(limit: 3)
         add(["a0", "a1"], of: "a", to: &queue)
         #expect(queue.decide(at: .zero, hosts: gate).start == [id("a0")])
@@ -229,13 +229,13 @@ struct QueueHostTests {
         var sharing = self.queue(limit: 2)
         add(["a0", "a1", "b0"], of: "a", to: &sharing)
         add(["c0", "c1"], of: "c", to: &sharing)
-        #expect(sharing.decide(at: .zero, hosts: Gate()).start == [id("a0"), id("c0")])
+        #expect(sharing.decide(at: .zero, hosts: MachineGate()).start == [id("a0"), id("c0")])
         #expect(sharing.hindrance(of: id("a1")) == .slot)
     }
 
     @Test("QueueMachine: what a server with 100,000 downloads does is told rarely, and at last as it is")
     func flapping() {
-        let gate = Gate()
+        let gate = MachineGate()
         var queue = queue(limit: 1)
         add((0..<100_000).map { "s\($0)" }, of: "slow", to: &queue)
         add(["b0"], of: "b", to: &queue)
@@ -286,17 +286,8 @@ struct QueueHostTests {
 private struct QueueHostWorld {
     private enum Kind { case fast, slow, dead, waits }
 
-    private final class Gate: HostGate, Sendable {
-        let machine: Mutex<HostMachine>
-        init(_ settings: HostMachine.Settings) { machine = Mutex(HostMachine(settings)) }
-        func opening(of origin: Origin, at now: Duration) -> HostOpening {
-            machine.withLock { $0.opening(of: origin, at: now) }
-        }
-        func began(_ origin: Origin, at now: Duration) { machine.withLock { $0.began(origin, at: now) } }
-    }
-
     private var queue: QueueMachine
-    private let gate: Gate
+    private let gate: MachineGate
     private var random: SeededGenerator
     private let kinds: [Kind]
     private let limit: Int
@@ -317,7 +308,7 @@ private struct QueueHostWorld {
         limit = Int.random(in: 2...6, using: &random)
         perHost = Int.random(in: 1...4, using: &random)
         delay = .milliseconds(Int.random(in: 1...300, using: &random))
-        gate = Gate(.init(host: HostBudget(connections: perHost, delay: delay), mostIncidents: 10))
+        gate = MachineGate(.init(host: HostBudget(connections: perHost, delay: delay), mostIncidents: 10))
         queue = QueueMachine(limit: limit)
         queue.set(sharesSlotsByHost: true)
         // Sorted by host.

@@ -1,3 +1,4 @@
+import FerryTesting
 import Foundation
 import Testing
 
@@ -62,8 +63,7 @@ struct QueueStatesTests {
 
     /// The transitions in the document: the next state for a state and a fact.
     private static func documented() throws -> [String: String] {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../..")
-        let text = try String(contentsOf: root.appending(path: "docs/queue-states.md"), encoding: .utf8)
+        let text = try Repository.text("docs/queue-states.md")
         var changes: [String: String] = [:]
         for line in text.split(separator: "\n") where line.hasPrefix("| `") {
             let cells = line.split(separator: "|")

@@ -1,7 +1,6 @@
 import FerryTesting
 import Foundation
 import HTTPTypes
-import Synchronization
 import Testing
 
 @testable import Ferry
@@ -189,30 +188,4 @@ struct LinkRowTests {
             await manager.shutdown()
         }
     }
-
-    @Test("Wall clock: jumps during retries and transfers cause no restart and lose no byte (A38, B11)")
-    func clockJumps() async throws {
-        try await Workshop.run { shop in
-            let resource = Resource(size: 6_000_000)
-            shop.server.serve("/a", resource)
-            shop.server.script("/a", [.status(503), .cut(after: 2_000_000), .status(503), .cut(after: 2_000_000)])
-            let outcome = try await shop.get("/a", engine: shop.engine(clock: RestlessClock()))
-            try shop.expect(outcome.file.path, is: resource)
-            #expect(outcome.retries == 4 && outcome.restartReason == nil)
-            #expect(shop.server.bodyBytes() < resource.size + 1000)
-        }
-    }
-}
-
-/// A wall clock that jumps by years at each read, with a steady monotonic clock.
-private final class RestlessClock: EngineClock {
-    private let system = SystemClock()
-    private let count = Atomic(0)
-
-    func now() -> Duration { system.now() }
-    func date() -> Date {
-        let number = count.wrappingAdd(1, ordering: .relaxed).oldValue
-        return Date(timeIntervalSince1970: number % 2 == 0 ? 0 : 4_000_000_000)
-    }
-    func sleep(for duration: Duration) async throws { try await system.sleep(for: duration) }
 }

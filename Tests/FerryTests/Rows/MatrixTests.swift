@@ -1,3 +1,4 @@
+import FerryTesting
 import Foundation
 import Testing
 
@@ -8,8 +9,7 @@ import Testing
 
     @Test("Matrix: every server row A1–A48, A60–A76 has a test on the wire, and every machine row B1–B15 has a test")
     func whole() throws {
-        var root = URL(filePath: #filePath)
-        for _ in 0..<3 { root.deleteLastPathComponent() }
+        let root = Repository.url("Tests")
         var found: [String: Set<String>] = [:]
         for target in try FileManager.default.contentsOfDirectory(atPath: root.path) {
             let folder = root.appending(path: target)
