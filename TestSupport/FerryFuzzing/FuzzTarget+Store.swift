@@ -1,4 +1,6 @@
+import Ferry
 import FerryCore
+import FerryEngine
 
 extension FuzzTarget {
     /// A response of an object store, or an AWS configuration file.
@@ -22,7 +24,7 @@ extension FuzzTarget {
                 "the region leads to \(url.host)")
         }
         if let id = try? S3UploadDocument.identifier(input) {
-            try promise(S3UploadDocument.isIdentifier(id), "the identifier \(id)")
+            try promise(JournalRecord.Upload.isIdentifier(id), "the identifier \(id)")
         }
         if let parts = try? S3UploadDocument.parts(input).parts {
             try promise(parts.allSatisfy { (1...S3UploadPlan.mostParts).contains($0.number) }, "\(parts)")

@@ -65,7 +65,7 @@ struct ObjectPlace: SyncPlace {
                 records[record.key]?.uploadID = nil
             }
             for var record in noted {
-                let upload = record.uploadID.flatMap { S3UploadDocument.isIdentifier($0) ? $0 : nil }
+                let upload = record.uploadID.flatMap { JournalRecord.Upload.isIdentifier($0) ? $0 : nil }
                 if record.key == ObjectPlace.manifestKey {
                     manifestUpload = upload
                     continue

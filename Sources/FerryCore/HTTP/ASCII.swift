@@ -1,8 +1,10 @@
 /// Byte classes of URLs and header fields.
 package enum ASCII {
-    static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+    package static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
-    static func isLetter(_ byte: UInt8) -> Bool { byte >= 0x41 && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7A }
+    package static func isLetter(_ byte: UInt8) -> Bool {
+        byte >= 0x41 && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7A
+    }
 
     /// C0 controls and DEL.
     static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F }
@@ -75,5 +77,5 @@ extension StringProtocol {
 
 extension ASCII {
     /// Space or tab.
-    static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+    package static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }

@@ -88,6 +88,12 @@ package struct JournalRecord: Codable, Hashable, Sendable {
             self.object = object
             self.id = id
         }
+
+        /// Whether a text is valid as the identifier of an upload. The text is stored in journals and sent in
+        /// queries.
+        package static func isIdentifier(_ text: String) -> Bool {
+            !text.isEmpty && text.utf8.count <= 1024 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+        }
     }
     package struct Moving: Codable, Hashable, Sendable {
         /// The absolute path of the part file at the destination.

@@ -81,7 +81,7 @@ public struct S3Settings: Sendable, Hashable {
     }
 
     /// The server that a text denotes; `nil` if the scheme is not http or https, or if the URL contains user info.
-    static func server(_ text: String) -> DownloadURL? {
+    package static func server(_ text: String) -> DownloadURL? {
         guard let url = try? DownloadURL(text), !url.isObject, url.credentials == nil else { return nil }
         return url
     }

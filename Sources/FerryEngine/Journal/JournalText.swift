@@ -90,7 +90,9 @@ extension JournalRecord {
         }
         if let upload {
             guard (try? DownloadURL(upload.object))?.isObject == true else { return "an invalid object URL" }
-            guard upload.id.map(S3UploadDocument.isIdentifier) ?? true else { return "an invalid upload identifier" }
+            guard upload.id.map(JournalRecord.Upload.isIdentifier) ?? true else {
+                return "an invalid upload identifier"
+            }
         }
         for path in [moving?.part, movedFrom].compactMap(\.self)
         where !path.utf8.hasPrefix("/") || !path.utf8.hasSuffix(DownloadPaths.partSuffix) || path.utf8.contains(0) {

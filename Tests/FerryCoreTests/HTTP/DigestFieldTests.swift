@@ -112,4 +112,19 @@ struct DigestFieldTests {
             _ = DigestField.contentDigests(in: head([("Content-Digest", text)]))
         }
     }
+
+    @Test("DigestField: the checksum of an object counts for the whole of it, not for one of several parts")
+    func checksums() throws {
+        func digests(_ fields: [String: String], status: Int = 200) throws -> [Checksum] {
+            var head = ResponseHead(status: status)
+            for (name, value) in fields { head.headers[try #require(HTTPField.Name(name))] = value }
+            return DigestField.digests(in: head)
+        }
+        let sum = Self.sha256
+        #expect(try digests(["x-amz-checksum-sha256": sum]).map(\.algorithm) == [.sha256])
+        #expect(try digests(["x-amz-checksum-sha256": sum, "x-amz-checksum-type": "FULL_OBJECT"]).count == 1)
+        #expect(try digests(["x-amz-checksum-sha256": sum, "x-amz-checksum-type": "COMPOSITE"]).isEmpty)
+        #expect(try digests(["x-amz-checksum-sha256": sum + "-2"]).isEmpty)
+        #expect(try digests(["x-amz-checksum-sha256": sum], status: 206).isEmpty)
+    }
 }

@@ -85,4 +85,14 @@ struct ObjectURLTests {
         while let item = list.next() { if case .entry(let entry) = item { found.append(entry.urls.map(\.text)) } }
         #expect(found == [["s3://bucket/a%20b"], ["https://h/x", "s3://bucket/x"], ["s3://bucket/c"]])
     }
+
+    @Test("ObjectText: paths and queries are encoded as they are signed")
+    func encoding() {
+        #expect(ObjectText.encode(Array("test$file.text".utf8), keepsSlash: true) == "test%24file.text")
+        #expect(ObjectText.encode(Array("a/b c+ü~".utf8), keepsSlash: true) == "a/b%20c%2B%C3%BC~")
+        #expect(ObjectText.encode(Array("a/b".utf8), keepsSlash: false) == "a%2Fb")
+        #expect(ObjectText.query([("prefix", "J"), ("max-keys", "2")]) == "max-keys=2&prefix=J")
+        #expect(ObjectText.query([("uploads", "")]) == "uploads=")
+        #expect(ObjectText.parameters(of: "a=b%2Bc+d&e").map(\.value) == ["b+c+d", ""])
+    }
 }

@@ -1,3 +1,5 @@
+package import FerryCore
+
 /// One page of the objects of a bucket: a response to ListObjectsV2.
 package struct S3ListPage: Sendable, Hashable {
     package struct Object: Sendable, Hashable {
@@ -10,7 +12,7 @@ package struct S3ListPage: Sendable, Hashable {
     }
 
     /// The maximum size of a page in bytes: 1,000 encoded keys of 1,024 bytes, and their metadata.
-    package static let mostBytes = 8 << 20
+    static let mostBytes = 8 << 20
 
     package private(set) var objects: [Object] = []
     /// The common prefixes of keys up to a delimiter. Each represents all keys that start with it.

@@ -1,7 +1,9 @@
+import FerryCore
+
 #if canImport(FoundationEssentials)
-    package import struct FoundationEssentials.Date
+    import struct FoundationEssentials.Date
 #else
-    package import struct Foundation.Date
+    import struct Foundation.Date
 #endif
 
 /// The texts that AWS Signature Version 4 derives from a request, without cryptography: the canonical request, and the
@@ -11,16 +13,16 @@
 /// signature = HMAC(key, stringToSign(SHA-256(canonicalRequest)))
 /// key = HMAC(HMAC(HMAC(HMAC("AWS4" + secret, date), region), service), "aws4_request")     keySteps
 /// ```
-package struct SignatureV4: Sendable, Hashable {
+struct SignatureV4: Sendable, Hashable {
     /// The SHA-256 of zero bytes.
-    package static let emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    static let emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-    package struct Field: Sendable, Hashable {
+    struct Field: Sendable, Hashable {
         /// In lower case.
         let name: String
         let value: String
 
-        package init(_ name: String, _ value: String) {
+        init(_ name: String, _ value: String) {
             self.name = name.asciiLowercased
             self.value = value
         }
@@ -40,7 +42,7 @@ package struct SignatureV4: Sendable, Hashable {
     ///   - fields: The signed fields, including Host and `x-amz-date`.
     ///   - payloadDigest: The SHA-256 of the content in hexadecimal, the value of `x-amz-content-sha256`.
     ///   - time: The time from ``time(_:)``.
-    package init(
+    init(
         method: String, url: DownloadURL, fields: [Field], payloadDigest: String, time: String, region: String
     ) {
         self.method = method
@@ -53,7 +55,7 @@ package struct SignatureV4: Sendable, Hashable {
     }
 
     /// The value of `x-amz-date`: `20130524T000000Z`.
-    package static func time(_ date: Date) -> String {
+    static func time(_ date: Date) -> String {
         let digits = RFC3339.text(date).utf8.prefix(19).filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ":") }
         return String(decoding: digits, as: UTF8.self) + "Z"
     }
@@ -63,7 +65,7 @@ package struct SignatureV4: Sendable, Hashable {
     /// The names of the signed fields, separated by semicolons.
     private var names: String { fields.map(\.name).joined(separator: ";") }
 
-    package var canonicalRequest: String {
+    var canonicalRequest: String {
         let lines = fields.map { "\($0.name):\($0.value.trimmedText)\n" }.joined()
         return "\(method)\n\(path)\n\(query)\n\(lines)\n\(names)\n\(payloadDigest)"
     }
@@ -71,13 +73,13 @@ package struct SignatureV4: Sendable, Hashable {
     private var scope: String { "\(date)/\(region)/\(Self.service)/aws4_request" }
 
     /// The data from which the signing key is derived, in order.
-    package var keySteps: [String] { [date, region, Self.service, "aws4_request"] }
+    var keySteps: [String] { [date, region, Self.service, "aws4_request"] }
 
     /// - Parameter digest: The SHA-256 of ``canonicalRequest`` in hexadecimal.
-    package func stringToSign(_ digest: String) -> String { "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(digest)" }
+    func stringToSign(_ digest: String) -> String { "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(digest)" }
 
     /// The value of the Authorization field.
-    package func authorization(accessKey: String, signature: String) -> String {
+    func authorization(accessKey: String, signature: String) -> String {
         "AWS4-HMAC-SHA256 Credential=\(accessKey)/\(scope), SignedHeaders=\(names), Signature=\(signature)"
     }
 }

@@ -1,12 +1,11 @@
+import FerryCore
 import HTTPTypes
 import Testing
 
-@testable import FerryCore
+@testable import FerryEngine
 
 @Suite("Documents of stores")
 struct S3DocumentTests {
-    private static let namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
-
     private func failure(_ status: Int, _ code: String, region: String? = nil) -> S3Failure {
         var head = ResponseHead(status: status)
         if let region, let name = HTTPField.Name("x-amz-bucket-region") { head.headers[name] = region }
@@ -59,43 +58,6 @@ struct S3DocumentTests {
         }
     }
 
-    @Test("S3ListPage: keys that are encoded are decoded, and a page names the next one")
-    func list() throws {
-        let page = try S3ListPage(
-            parsing: Array(
-                """
-                <ListBucketResult xmlns="\(Self.namespace)"><EncodingType>url</EncodingType>
-                <IsTruncated>true</IsTruncated><NextContinuationToken>1a/b=</NextContinuationToken>
-                <Contents><Key>a+b%2Bc%0A</Key><LastModified>2009-10-12T17:50:30.000Z</LastModified>
-                <ETag>&quot;828ef3fdfa96f00ad9f27c383fc9ac7f-3&quot;</ETag><Size>5</Size></Contents>
-                <Contents><Key>no size</Key></Contents>
-                <Contents><Key>d/</Key><Size>0</Size></Contents></ListBucketResult>
-                """.utf8))
-        #expect(page.objects.count == 2)
-        #expect(page.objects[0].key == Array("a b+c\n".utf8))
-        #expect(page.objects[0].totalBytes == 5)
-        #expect(page.objects[0].etag == "\"828ef3fdfa96f00ad9f27c383fc9ac7f-3\"")
-        #expect(page.objects[0].lastModified == "Mon, 12 Oct 2009 17:50:30 GMT")
-        #expect(page.continuation == "1a/b=")
-    }
-
-    @Test("S3ListPage: keys that are not encoded stay, and an untruncated page is the last one")
-    func lastPage() throws {
-        let page = try S3ListPage(
-            parsing: Array(
-                "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>a+b%20</Key><Size>1</Size></Contents></ListBucketResult>"
-                    .utf8))
-        #expect(page.objects.map(\.key) == [Array("a+b%20".utf8)])
-        #expect(page.continuation == nil)
-    }
-
-    @Test("S3ListPage: another document, and a truncated page without its token, are refused")
-    func unusable() {
-        for text in ["<Error/>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>", ""] {
-            #expect(throws: TextError.self) { try S3ListPage(parsing: Array(text.utf8)) }
-        }
-    }
-
     @Test("S3UploadPlan: parts are 8 MiB or more, at most 10,000, and cover the file")
     func plan() throws {
         for total: ByteCount in [0, 1, 8 << 20, (8 << 20) + 1, 80 << 30, (80 << 30) + 12345, 5 << 40] {
@@ -142,20 +104,5 @@ struct S3DocumentTests {
         #expect(S3UploadDocument.completedTag(Array("<CompleteMultipartUploadResult/>".utf8)) == nil)
         let tagged = "<CompleteMultipartUploadResult><ETag>&quot;ab-2&quot;</ETag></CompleteMultipartUploadResult>"
         #expect(S3UploadDocument.completedTag(Array(tagged.utf8)) == "\"ab-2\"")
-    }
-
-    @Test("DigestField: the checksum of an object counts for the whole of it, not for one of several parts")
-    func checksums() throws {
-        func digests(_ fields: [String: String], status: Int = 200) throws -> [Checksum] {
-            var head = ResponseHead(status: status)
-            for (name, value) in fields { head.headers[try #require(HTTPField.Name(name))] = value }
-            return DigestField.digests(in: head)
-        }
-        let sum = DigestFieldTests.sha256
-        #expect(try digests(["x-amz-checksum-sha256": sum]).map(\.algorithm) == [.sha256])
-        #expect(try digests(["x-amz-checksum-sha256": sum, "x-amz-checksum-type": "FULL_OBJECT"]).count == 1)
-        #expect(try digests(["x-amz-checksum-sha256": sum, "x-amz-checksum-type": "COMPOSITE"]).isEmpty)
-        #expect(try digests(["x-amz-checksum-sha256": sum + "-2"]).isEmpty)
-        #expect(try digests(["x-amz-checksum-sha256": sum], status: 206).isEmpty)
     }
 }

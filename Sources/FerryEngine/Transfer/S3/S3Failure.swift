@@ -1,3 +1,4 @@
+package import FerryCore
 import HTTPTypes
 
 /// A failure that a store reports, identified by the code in its XML document.
@@ -16,11 +17,11 @@ package struct S3Failure: Sendable, Hashable {
     }
 
     /// The maximum size of an XML document that is read.
-    package static let mostBytes = 64 << 10
+    static let mostBytes = 64 << 10
 
-    package let status: Int
+    let status: Int
     /// Letters and digits; empty if the store sent no code.
-    package let code: String
+    let code: String
     private let region: String?
 
     package init(_ head: ResponseHead, body: [UInt8]) {
@@ -36,9 +37,9 @@ package struct S3Failure: Sendable, Hashable {
         region = named.flatMap { S3Endpoint.isRegion($0) ? $0 : nil }
     }
 
-    /// Whether the body of a response must be parsed as a failure. Any other response contains the requested content, or is
-    /// handled by the engine.
-    package static func isFailure(_ head: ResponseHead) -> Bool {
+    /// Whether a response has to be read as a failure. Any other response is the requested content, or is handled by
+    /// the engine.
+    static func isFailure(_ head: ResponseHead) -> Bool {
         switch head.status {
         case 200...299, 304, 416: false
         case 301, 307: true
@@ -61,7 +62,7 @@ package struct S3Failure: Sendable, Hashable {
     }
 
     /// The category of the error.
-    package var errorCode: DownloadError.Code {
+    var errorCode: DownloadError.Code {
         switch (status, code) {
         case (_, "InvalidAccessKeyId"), (_, "SignatureDoesNotMatch"), (_, "ExpiredToken"), (_, "InvalidToken"),
             (401, _), (403, _):

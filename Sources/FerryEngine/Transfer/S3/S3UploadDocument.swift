@@ -1,7 +1,9 @@
+package import FerryCore
+
 /// The documents of multipart uploads.
 package enum S3UploadDocument {
-    /// The maximum size of a response, which lists up to 1,000 parts.
-    package static let mostBytes = 1 << 20
+    /// The maximum size of a response: 1,000 parts.
+    static let mostBytes = 1 << 20
     private static let limits = PlainXML.Limits(bytes: mostBytes, nodes: 20_000, depth: 8)
 
     private static func root(_ names: String..., of document: [UInt8]) throws(TextError) -> PlainXML {
@@ -14,13 +16,8 @@ package enum S3UploadDocument {
     package static func identifier(_ document: [UInt8]) throws(TextError) -> String {
         let root = try root("InitiateMultipartUploadResult", of: document)
         let id = root.child(named: "UploadId")?.text.trimmedText ?? ""
-        guard isIdentifier(id) else { throw TextError(ErrorPhrase(.unusableStoreAnswer)) }
+        guard JournalRecord.Upload.isIdentifier(id) else { throw TextError(ErrorPhrase(.unusableStoreAnswer)) }
         return id
-    }
-
-    /// Whether a text is valid as the identifier of an upload. The text is stored in journals and sent in queries.
-    package static func isIdentifier(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.count <= 1024 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
     }
 
     /// The parts in a response to ListParts, and the part number after which the next page starts; `nil` for the last
@@ -43,20 +40,20 @@ package enum S3UploadDocument {
         return (parts, last.number)
     }
 
-    /// Whether the response to CompleteMultipartUpload reports success. The store sends the status 200
-    /// before it knows the outcome.
-    package static func isComplete(_ document: [UInt8]) -> Bool {
+    /// Whether the response to CompleteMultipartUpload reports success. Its status is 200 before the store knows the
+    /// outcome.
+    static func isComplete(_ document: [UInt8]) -> Bool {
         (try? root("CompleteMultipartUploadResult", of: document)) != nil
     }
 
-    /// The ETag of the object in the response to CompleteMultipartUpload; `nil` if there is none.
-    package static func completedTag(_ document: [UInt8]) -> String? {
+    /// The ETag of the object in that response; `nil` if there is none.
+    static func completedTag(_ document: [UInt8]) -> String? {
         let root = try? root("CompleteMultipartUploadResult", of: document)
         return root?.child(named: "ETag").flatMap { EntityTag($0.text.trimmedText)?.field }
     }
 
     /// The body of a CompleteMultipartUpload request.
-    package static func completion(_ parts: [S3Part]) -> String {
+    static func completion(_ parts: [S3Part]) -> String {
         func element(_ name: String, _ text: String) -> PlainXML { PlainXML(name, text: text) }
         let children = parts.map { part in
             PlainXML(

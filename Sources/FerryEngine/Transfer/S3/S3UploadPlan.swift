@@ -1,19 +1,21 @@
-/// The division of a file into the parts of a multipart upload.
+import FerryCore
+
+/// The parts of a file that is uploaded in several parts.
 package struct S3UploadPlan: Sendable, Hashable {
     /// The maximum number of parts that a store accepts.
     package static let mostParts = 10_000
     /// Files smaller than this are uploaded whole.
-    package static let leastBytes: ByteCount = 8 << 20
+    static let leastBytes: ByteCount = 8 << 20
     /// The maximum size of an object.
-    package static let mostBytes: ByteCount = 5 << 40
+    static let mostBytes: ByteCount = 5 << 40
     private static let step: ByteCount = 1 << 20
 
-    package let totalBytes: ByteCount
+    let totalBytes: ByteCount
     /// The size of all parts except the last.
-    package let partBytes: ByteCount
+    let partBytes: ByteCount
 
     /// Returns `nil` for a file that exceeds the maximum size of an object.
-    package init?(totalBytes: ByteCount) {
+    init?(totalBytes: ByteCount) {
         guard totalBytes >= 0, totalBytes <= Self.mostBytes else { return nil }
         let least = (totalBytes + ByteCount(Self.mostParts) - 1) / ByteCount(Self.mostParts)
         self.totalBytes = totalBytes
@@ -21,10 +23,10 @@ package struct S3UploadPlan: Sendable, Hashable {
     }
 
     /// The number of parts, 1 or more.
-    package var count: Int { max(1, Int((totalBytes + partBytes - 1) / partBytes)) }
+    var count: Int { max(1, Int((totalBytes + partBytes - 1) / partBytes)) }
 
     /// The bytes of a part, numbered from 1.
-    package func range(of part: Int) -> Range<ByteCount> {
+    func range(of part: Int) -> Range<ByteCount> {
         let start = ByteCount(part - 1) * partBytes
         return start..<min(totalBytes, start + partBytes)
     }

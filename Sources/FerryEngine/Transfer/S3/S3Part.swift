@@ -1,14 +1,16 @@
+package import FerryCore
+
 /// A part that a store has received.
 package struct S3Part: Sendable, Hashable {
     /// 1 to ``S3UploadPlan/mostParts``.
     package var number: Int
     package var bytes: ByteCount
     /// Verbatim.
-    package var etag: String
+    var etag: String
     /// The SHA-256 in Base64.
-    package var checksum: String?
+    var checksum: String?
 
-    package init(number: Int, bytes: ByteCount, etag: String, checksum: String?) {
+    init(number: Int, bytes: ByteCount, etag: String, checksum: String?) {
         self.number = number
         self.bytes = bytes
         self.etag = etag

@@ -1,12 +1,14 @@
+package import FerryCore
+
 /// The settings of one profile.
 package struct S3Profile: Sendable, Hashable {
     package var credentials: S3Credentials?
-    package var region: String?
+    var region: String?
     package var endpoint = S3Endpoint()
     /// Whether the files contain the profile.
-    package var exists = false
+    var exists = false
     /// The name of a setting that cannot be used.
-    package var problem: String?
+    var problem: String?
 
     /// Reads a profile.
     ///

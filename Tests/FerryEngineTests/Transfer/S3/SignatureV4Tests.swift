@@ -1,6 +1,7 @@
+import FerryCore
 import Testing
 
-@testable import FerryCore
+@testable import FerryEngine
 
 #if canImport(FoundationEssentials)
     import struct FoundationEssentials.Date
@@ -51,15 +52,5 @@ struct SignatureV4Tests {
     @Test("SignatureV4: the time is in UTC and without marks")
     func time() {
         #expect(SignatureV4.time(Date(timeIntervalSince1970: 1_369_353_600.9)) == "20130524T000000Z")
-    }
-
-    @Test("ObjectText: paths and queries are encoded as they are signed")
-    func encoding() {
-        #expect(ObjectText.encode(Array("test$file.text".utf8), keepsSlash: true) == "test%24file.text")
-        #expect(ObjectText.encode(Array("a/b c+ü~".utf8), keepsSlash: true) == "a/b%20c%2B%C3%BC~")
-        #expect(ObjectText.encode(Array("a/b".utf8), keepsSlash: false) == "a%2Fb")
-        #expect(ObjectText.query([("prefix", "J"), ("max-keys", "2")]) == "max-keys=2&prefix=J")
-        #expect(ObjectText.query([("uploads", "")]) == "uploads=")
-        #expect(ObjectText.parameters(of: "a=b%2Bc+d&e").map(\.value) == ["b+c+d", ""])
     }
 }

@@ -1,12 +1,14 @@
+import FerryCore
+
 /// The sections of a `credentials` or `config` file of the AWS tools: a line `[name]`, then lines `key = value`.
 /// Indented lines below a key without a value are its members: `addressing_style` below `s3` is stored as
 /// `s3.addressing_style`.
 package struct AWSProfiles: Sendable, Hashable {
     /// The maximum size of a file in bytes.
-    package static let mostBytes = 1 << 20
+    static let mostBytes = 1 << 20
     private var sections: [String: [String: String]] = [:]
 
-    package init() {}
+    init() {}
 
     package init(_ text: String) {
         var section: String?
@@ -37,5 +39,5 @@ package struct AWSProfiles: Sendable, Hashable {
     }
 
     /// The values of a section; `nil` if no section has this name.
-    package subscript(_ name: String) -> [String: String]? { sections[name] }
+    subscript(_ name: String) -> [String: String]? { sections[name] }
 }
