@@ -1,4 +1,4 @@
-import FerryCore
+import FerryEngine
 
 extension FuzzTarget {
     /// The bytes of a connection after a request.

@@ -13,7 +13,7 @@ package enum ASCII {
     package static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (byte >= 0x09 && byte <= 0x0D) }
 
     /// `tchar` (RFC 9110 §5.6.2).
-    static func isToken(_ byte: UInt8) -> Bool {
+    package static func isToken(_ byte: UInt8) -> Bool {
         if isDigit(byte) || isLetter(byte) { return true }
         return switch byte {
         case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
@@ -31,7 +31,7 @@ package enum ASCII {
     }
 
     /// Parses decimal digits; `nil` if empty, if there is any other byte, or on overflow of Int64.
-    static func number(_ bytes: some Collection<UInt8>) -> Int64? {
+    package static func number(_ bytes: some Collection<UInt8>) -> Int64? {
         guard !bytes.isEmpty else { return nil }
         var value: Int64 = 0
         for byte in bytes {

@@ -104,7 +104,7 @@ package enum PercentEncoding {
     }
 
     /// `%XX` of a byte.
-    static func escape(_ byte: UInt8) -> [UInt8] {
+    package static func escape(_ byte: UInt8) -> [UInt8] {
         [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
     }
 

@@ -34,8 +34,6 @@ struct ObjectURLTests {
         let page = try DownloadURL("https://example.com/a")
         #expect(throws: DownloadError.self) { try page.resolving("s3://bucket/key") }
         #expect(throws: DownloadError.self) { try page.resolving("S3://bucket/key") }
-        let named = [try DownloadURL("s3://bucket/key"), try DownloadURL("https://mirror.example/a")]
-        #expect(LinkField.usable(named, besides: [page], allowsDowngrade: true) == [named[1]])
     }
 
     @Test("S3Endpoint: objects of AWS have their bucket in the host name, unless it has a dot")

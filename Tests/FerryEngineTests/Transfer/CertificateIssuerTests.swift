@@ -1,5 +1,6 @@
-import FerryCore
 import Testing
+
+@testable import FerryEngine
 
 @Suite("CertificateIssuer") struct CertificateIssuerTests {
     private func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {

@@ -1,3 +1,4 @@
+package import FerryCore
 import HTTPTypes
 
 /// The links that responses declare for their file (RFC 8288, RFC 6249): mirrors with
@@ -7,7 +8,7 @@ package struct LinkField: Sendable, Hashable {
     /// The maximum number of mirrors that are accepted from responses.
     package static let mostMirrors = 10
     /// The maximum number of bytes that are read from a document.
-    package static let mostDescriptionBytes = 4 << 20
+    static let mostDescriptionBytes = 4 << 20
     private static let mostBytes = 16 << 10
     /// The priority of a mirror that has none (RFC 6249 §3.1).
     private static let lowestPriority: ByteCount = 999_999

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import FerryCore
+@testable import FerryEngine
 
 @Suite("Unusual response heads")
 struct ResponseHeadMenderTests {

@@ -1,8 +1,8 @@
 /// The issuer of a certificate in DER encoding (X.690; the fields of RFC 5280 §4.1).
-package enum CertificateIssuer {
-    /// Whether a certificate names itself as its issuer, and so was not signed by an authority. `false` for bytes that are not
+enum CertificateIssuer {
+    /// Whether a certificate names itself as its issuer, so that no authority signed it. `false` for bytes that are not
     /// a certificate.
-    package static func isSelfSigned(_ certificate: [UInt8]) -> Bool {
+    static func isSelfSigned(_ certificate: [UInt8]) -> Bool {
         var whole = Elements(rest: certificate[...])
         guard var signed = whole.next(.sequence), var fields = signed.next(.sequence) else { return false }
         // The version comes first, or is absent.

@@ -1,6 +1,9 @@
 import FerryCore
+import FerryTesting
 import HTTPTypes
 import Testing
+
+@testable import FerryEngine
 
 @Suite("Link fields") struct LinkFieldTests {
     private func mirrors(
@@ -44,6 +47,13 @@ import Testing
         #expect(try mirrors(["<//me:pw@a/f>; rel=duplicate"]) == ["https://a/f"])
     }
 
+    @Test("LinkField: no mirror is an object of a store")
+    func objects() throws {
+        let page = try DownloadURL("https://example.com/a")
+        let named = [try DownloadURL("s3://bucket/key"), try DownloadURL("https://mirror.example/a")]
+        #expect(LinkField.usable(named, besides: [page], allowsDowngrade: true) == [named[1]])
+    }
+
     @Test("LinkField: documents are those that describe the file as Metalink 4")
     func descriptions() throws {
         var head = ResponseHead(status: 200)
@@ -67,10 +77,14 @@ import Testing
 
     @Test("LinkField: any bytes give links or none", arguments: [1, 2] as [UInt64])
     func anyBytes(seed: UInt64) throws {
-        var fuzz = SeededBytes(seed: seed)
+        var random = SeededGenerator(seed: seed)
         let pieces = ["<", ">", ";", ",", "rel=", "duplicate", "\"", "\\", "pri=", "1", "https://a/", " ", "/"]
         for _ in 0..<5000 {
-            let text = fuzz.text(from: pieces)
+            let bytes = (0..<Int.random(in: 0...40, using: &random)).flatMap { _ in
+                let piece = pieces.randomElement(using: &random).map { Array($0.utf8) } ?? []
+                return Bool.random(using: &random) ? piece : [UInt8.random(in: 0...255, using: &random)]
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
             if HTTPField.isValidValue(text) { _ = try mirrors([text]) }
         }
     }

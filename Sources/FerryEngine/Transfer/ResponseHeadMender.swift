@@ -1,3 +1,5 @@
+import FerryCore
+
 /// Rewrites the heads of HTTP/1 responses that a strict parser refuses although RFC 9112 defines their meaning.
 ///
 ///     begin ──► head: held until its empty line ──► body: passed on as it is
@@ -10,10 +12,10 @@
 /// never examined.
 ///
 /// Later decoding as UTF-8 would lose non-UTF-8 bytes, so they are converted where they have a meaning: in Location, a
-/// byte is percent-encoded, as in browsers; the name in Content-Disposition is decoded by ``NameText/guess(_:)``.
+/// byte is percent-encoded, as in browsers; the name in Content-Disposition is decoded by `NameText.guess(_:)`.
 package struct ResponseHeadMender: Sendable {
     /// The maximum size of a head that is held; a longer one is passed on unchanged.
-    package static let maxHeadBytes = 64 << 10
+    static let maxHeadBytes = 64 << 10
 
     private enum State: Sendable {
         case head([UInt8], Search)
@@ -172,7 +174,7 @@ package struct ResponseHeadMender: Sendable {
             let colon = line.firstIndex(of: 0x3A)
         else { return line }
         let value = line[(colon + 1)...]
-        switch ASCII.lowercased(String(decoding: line[..<colon], as: UTF8.self)) {
+        switch String(decoding: line[..<colon], as: UTF8.self).asciiLowercased {
         case "location": return line[...colon] + value.flatMap { $0 < 0x80 ? [$0] : PercentEncoding.escape($0) }
         case "content-disposition": return line[...colon] + Array(NameText.guess(Array(value)).utf8)
         default: return line
@@ -183,7 +185,7 @@ package struct ResponseHeadMender: Sendable {
     private static func mergeLengths(in lines: inout [[UInt8]]) {
         let places = lines.indices.filter { index in
             let name = lines[index].prefix { $0 != 0x3A }
-            return ASCII.lowercased(String(decoding: name, as: UTF8.self)) == "content-length"
+            return String(decoding: name, as: UTF8.self).asciiLowercased == "content-length"
         }
         guard let first = places.first else { return }
         let values = places.flatMap { index in
