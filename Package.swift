@@ -154,7 +154,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
-            exclude: privacy.excluded, resources: privacy.resources, swiftSettings: strict),
+            exclude: privacy.excluded, resources: privacy.resources, swiftSettings: strict + fuzzed),
         // The client of the daemon, and managers whose downloads it runs.
         .target(
             name: "FerryClient",

@@ -1,3 +1,4 @@
+import Ferry
 package import FerryCore
 
 /// A page of a package index, whose links are replaced (PEP 503 in HTML, PEP 691 in JSON). Pure.

@@ -2,7 +2,7 @@
 /// downloads as possible.
 package enum PlacementPlanner {
     /// The distance between two downloads that are added in succession.
-    package static let spacing: Int64 = 1 << 20
+    static let spacing: Int64 = 1 << 20
     /// The minimum distance that renumbering leaves between two neighbours.
     private static let leastStep: Int64 = 1 << 8
 
@@ -15,7 +15,7 @@ package enum PlacementPlanner {
         case after(QueueKey)
 
         /// Whether this target comes after the given key.
-        package func isBehind(_ key: QueueKey) -> Bool {
+        func isBehind(_ key: QueueKey) -> Bool {
             switch self {
             case .front: false
             case .back: true
@@ -27,7 +27,7 @@ package enum PlacementPlanner {
 
     /// Returns the new key between two neighbours: empty if the download is already there, `nil` if neighbours have to
     /// be renumbered.
-    package static func place(_ moved: QueuePlace, in gap: QueueGap) -> [QueuePlace]? {
+    static func place(_ moved: QueuePlace, in gap: QueueGap) -> [QueuePlace]? {
         let (left, right) = (gap.left?.key, gap.right?.key)
         let isThere = (left.map { $0 < moved.key } ?? true) && (right.map { moved.key < $0 } ?? true)
         if isThere { return [] }
@@ -39,9 +39,9 @@ package enum PlacementPlanner {
     /// Returns the changed keys: empty if the download is already there, otherwise its own and those of renumbered
     /// neighbours.
     ///
-    /// - Parameter listed: All listed downloads, or all with the priority of the moved one, in ascending order of keys, with or
-    ///   without the moved one. Only a few elements are read unless neighbours have to be renumbered.
-    package static func place(
+    /// - Parameter listed: All listed downloads, or all of that priority, ascending by key, with or without the moved
+    ///   one. Only a few elements are read unless neighbours have to be renumbered.
+    static func place(
         _ moved: QueuePlace, _ placement: Placement, among listed: some RandomAccessCollection<QueuePlace>
     ) -> [QueuePlace] {
         let list = Level(moved: moved, listed: listed)
@@ -68,8 +68,8 @@ package enum PlacementPlanner {
     /// Returns the changed keys that move several downloads of one priority to one place, in this order. These are the keys of
     /// the moved downloads or, if there is no room, of all listed downloads.
     ///
-    /// - Parameter listed: All listed downloads of that priority, in ascending order of keys, with or without the moved ones.
-    package static func place(
+    /// - Parameter listed: All listed downloads of that priority, ascending by key, with or without the moved ones.
+    static func place(
         _ moved: [QueuePlace], _ placement: Placement, among listed: [QueuePlace]
     ) -> [QueuePlace] {
         guard let first = moved.first else { return [] }
@@ -91,7 +91,7 @@ package enum PlacementPlanner {
     }
 
     /// Returns a position strictly between two bounds (`nil` for none); `nil` if there is no such position.
-    package static func between(_ lower: Int64?, _ upper: Int64?) -> Int64? {
+    static func between(_ lower: Int64?, _ upper: Int64?) -> Int64? {
         switch (lower, upper) {
         case (nil, nil): return spacing
         case (let lower?, nil): return sum(lower, spacing)

@@ -1,3 +1,5 @@
+import FerryCore
+
 /// One HTML tag, from `<` to `>`.
 package struct HTMLTag {
     /// The bytes of the tag.

@@ -1,7 +1,10 @@
 import FerryCore
+import FerryTesting
 import Testing
 
-@Suite("Links of index pages") struct HTMLLinksTests {
+@testable import Ferry
+
+@Suite("Links of index pages") struct LinkReaderTests {
     private func links(_ page: String, most: Int = 1000, mostBytes: Int = 1 << 20) throws -> ([String], Bool) {
         var reader = LinkReader(at: try DownloadURL("http://h.test/d/"), most: most, mostBytes: mostBytes)
         reader.append(page.utf8)
@@ -69,7 +72,7 @@ import Testing
 
     @Test("LinkReader: a page has the same links in whatever pieces it arrives", arguments: 0..<40 as Range<UInt64>)
     func pieces(seed: UInt64) throws {
-        var bytes = SeededBytes(seed: seed)
+        var bytes = SeededGenerator(seed: seed)
         let parts = [
             "<a href=\"f\">f</a>  28-Nov-2026 10:00  5\n", "<A HREF='g?x=1&amp;y'>g</A> 2026-11-28 10:00 6K\n",
             "<!-- <a href=\"no\"> -->",

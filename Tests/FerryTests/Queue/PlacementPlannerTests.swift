@@ -1,12 +1,15 @@
 import FerryCore
+import FerryTesting
 import Testing
+
+@testable import Ferry
 
 @Suite("PlacementPlanner")
 struct PlacementPlannerTests {
     @Test(
         "PlacementPlanner: random moves in dense lists give the requested order and change few keys", arguments: 0..<40)
     func randomMoves(seed: Int) {
-        var random = SeededBytes(seed: UInt64(seed))
+        var random = SeededGenerator(seed: UInt64(seed))
         let count = Int.random(in: 1...60, using: &random)
         let spacings: [Int64] = [1, 3, 1000, PlacementPlanner.spacing]
         let spacing = spacings[seed % spacings.count]

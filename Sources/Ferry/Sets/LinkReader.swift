@@ -1,3 +1,5 @@
+package import FerryCore
+
 /// Reads the links of a page while the page arrives. Memory holds only the links and the tag that is being read.
 ///
 ///     bytes ─► buffer ─► tags, one after another ─► links, each with its row
@@ -10,7 +12,7 @@ package struct LinkReader: Sendable {
         /// The target, resolved against the URL of the page or `<base>`.
         package var url: DownloadURL
         /// The index page's date and size for the file; `nil` on most pages.
-        package var row: IndexRow?
+        var row: IndexRow?
     }
 
     package private(set) var links: [Link] = []
@@ -23,7 +25,7 @@ package struct LinkReader: Sendable {
     private let mostBytes: Int
     private let leastBytes: Int
     /// The total size of the targets: with a long `<base>`, even a short page may have long links.
-    package private(set) var linkBytes = 0
+    private(set) var linkBytes = 0
     private var buffer: [UInt8] = []
     private var isInComment = false
     /// Whether the next bytes are the row of the last link.
@@ -114,6 +116,7 @@ package struct LinkReader: Sendable {
                 let target = try? base.resolving(text.trimmedText)
             {
                 if tag.name == "a" {
+                    // allow(size): the links are in memory, and few
                     linkBytes += target.text.utf8.count
                     guard links.count < most, linkBytes <= mostBytes else {
                         isFull = true

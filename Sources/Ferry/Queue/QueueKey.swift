@@ -1,3 +1,5 @@
+package import FerryCore
+
 /// The sort key of a download in the queue; smaller keys run first.
 ///
 /// Ordered by descending priority, then by ascending position. Keys need not be unique: the identifier breaks ties.

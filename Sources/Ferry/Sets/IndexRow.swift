@@ -1,29 +1,31 @@
+import FerryCore
+
 #if canImport(FoundationEssentials)
-    package import struct FoundationEssentials.Date
+    import struct FoundationEssentials.Date
 #else
-    package import struct Foundation.Date
+    import struct Foundation.Date
 #endif
 
 /// The date and the size of a file on an index page, next to the file's link.
 ///
 /// Pages of nginx, Apache (including tables), lighttpd and Caddy are supported; a page without both values has no rows.
-/// Dates are in the server's time zone and often lack seconds, and sizes may be rounded. Changes are therefore
-/// detected only by comparing the text with that of an earlier page.
-package struct IndexRow: Sendable, Hashable {
+/// Dates are in the server's time zone and often lack seconds, and sizes may be rounded. Whether a file has changed is
+/// therefore decided by comparing only the text with an earlier one.
+struct IndexRow: Sendable, Hashable {
     /// The date as on the page, without the time zone: `28-Nov-2026 10:00`.
     private let day: String
     /// The size as on the page: `1234`, `1.2M`.
     private let size: String
 
     /// The date and the size as one text: `28-Nov-2026 10:00 1234`.
-    package var text: String { day + " " + size }
+    var text: String { day + " " + size }
     /// The size in bytes; `nil` if it is rounded.
-    package var totalBytes: ByteCount? { ASCII.size(Array(size.utf8)) }
+    var totalBytes: ByteCount? { ASCII.size(Array(size.utf8)) }
     /// The size in bytes, approximate if it is rounded.
-    package var nearBytes: ByteCount? { totalBytes ?? (try? SizeText.parse(size)) }
+    var nearBytes: ByteCount? { totalBytes ?? (try? SizeText.parse(size)) }
 
     /// The date as if the server's time zone were UTC, with at least minute precision.
-    package var date: Date? {
+    var date: Date? {
         let parts = day.split(at: " ")
         guard parts.count == 2 else { return RFC3339.date(day) }
         let (fields, time) = (parts[0].split(at: "-"), parts[1])
