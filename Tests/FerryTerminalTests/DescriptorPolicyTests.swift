@@ -1,5 +1,6 @@
-import FerryCore
 import Testing
+
+@testable import FerryTerminal
 
 @Suite("DescriptorPolicy") struct DescriptorPolicyTests {
     @Test(

@@ -2,13 +2,13 @@
 /// then the number of files.
 ///
 /// Without this policy, connections could use up all descriptors, and opening the part files would fail.
-package struct DescriptorPolicy: Sendable, Hashable {
+struct DescriptorPolicy: Sendable, Hashable {
     /// The number of simultaneous downloads, 1 or more.
-    package let parallel: Int
+    let parallel: Int
     /// The maximum number of connections per download, 1 or more.
-    package let connections: Int
+    let connections: Int
     /// The maximum number of connections per host over all downloads, 1 or more.
-    package let connectionsPerHost: Int
+    let connectionsPerHost: Int
 
     /// Descriptors of standard streams, event loops, the signal pipe and a resolver; measured: 20.
     private static let base = 28
@@ -16,7 +16,7 @@ package struct DescriptorPolicy: Sendable, Hashable {
     private static let perFile = 4
 
     /// Reduces the wanted numbers so that they fit into `limit` descriptors; `nil` for no limit.
-    package init(limit: Int?, parallel: Int, connections: Int, connectionsPerHost: Int) {
+    init(limit: Int?, parallel: Int, connections: Int, connectionsPerHost: Int) {
         let wish = (parallel: max(1, parallel), connections: max(1, connections))
         guard let limit else {
             (self.parallel, self.connections) = wish
