@@ -23,12 +23,14 @@ enum Doors {
         .gateway,
     ]
 
-    /// The programs that this one replaces.
-    static let programs: [EmulatedProgram] = [
-        .aria2c
+    /// The Chinese help of the commands and the options below.
+    static let help: [ChineseHelp] = [
+        .browser,
+        .fleet,
+        .gateway,
     ]
 
-    /// Translations of the arguments with which other programs start this one.
+    /// The arguments with which other programs start this one.
     static let arguments: [ArgumentTranslation] = [
         .browserHost
     ]

@@ -136,7 +136,10 @@ struct FerryCommand: ParsableCommand {
     /// Returns the requested text, help or version, in the user's language.
     private static func help(of error: any Error) -> String {
         if Language.current == .english { return fullMessage(for: error) + "\n" }
-        return HelpText(fullMessage(for: error, columns: 100_000), columns: TerminalSize.current(1).columns).text
+        return HelpText(
+            fullMessage(for: error, columns: 100_000), columns: TerminalSize.current(1).columns,
+            chinese: [.commands] + Doors.help
+        ).text
     }
 
     private static let commandNames = configuration.subcommands.compactMap { $0.configuration.commandName }

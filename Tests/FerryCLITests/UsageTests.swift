@@ -1,9 +1,20 @@
+import FerryBrowser
+import FerryFleet
+import FerryGateway
 import FerryTerminal
 import FerryTesting
 import Foundation
 import Testing
 
 @Suite("The binary: help and usage errors", .serialized, .timeLimit(.minutes(30))) struct UsageTests {
+    private static let help: [ChineseHelp] = [.commands, .browser, .fleet, .gateway]
+
+    @Test("ChineseHelp: no line is in two tables")
+    func tables() {
+        let lines = Self.help.flatMap(\.texts.keys)
+        #expect(Set(lines).count == lines.count)
+    }
+
     @Test(
         "ferry --help and --version: the text goes to standard output with exit code 0",
         arguments: [
@@ -33,7 +44,7 @@ import Testing
         // Programs read the help of aria2c; that of curl and wget is a table.
         for command in [[]] + commands where ![["aria2c"], ["curl"], ["wget"]].contains(command) {
             let english = try await FerryProcess.run(command + ["--help"], in: place, environment: wide).text
-            #expect(HelpText(english, columns: 80).untranslated == [])
+            #expect(HelpText(english, columns: 80, chinese: Self.help).untranslated == [])
             let narrow = try await FerryProcess.run(command + ["--help"], in: place, environment: ["COLUMNS": "80"])
                 .text
             #expect(narrow.split(separator: "\n").filter { $0.count > 80 } == [], "\(command)")

@@ -24,11 +24,6 @@ package enum SentenceTable {
     ) { all, area in
         all.merge(area) { first, _ in preconditionFailure("two tables have the pattern of “\(first)”") }
     }
-
-    /// The Chinese help texts, keyed by the English ones.
-    package static let chineseHelp = [commandHelp, fleetHelp, gatewayHelp].reduce(into: [:]) { all, area in
-        all.merge(area) { first, _ in preconditionFailure("two tables have the help “\(first)”") }
-    }
 }
 
 extension ErrorPhrase.Key {

@@ -1,11 +1,12 @@
 import FerryCore
 
 /// The help of a command in Chinese, translated from the English help.
-package struct HelpText: Sendable, Hashable {
+package struct HelpText: Sendable {
     /// The help, with line breaks.
     package private(set) var text = ""
     /// Texts without a translation, which remain English.
     package private(set) var untranslated: [String] = []
+    private let chinese: [ChineseHelp]
 
     /// The column of explanations, in ArgumentParser's layout.
     private static let indent = 26
@@ -25,7 +26,9 @@ package struct HelpText: Sendable, Hashable {
     /// - Parameters:
     ///   - english: The help that ArgumentParser prints if it has enough columns to break no line.
     ///   - columns: The width of the lines.
-    package init(_ english: String, columns: Int) {
+    ///   - chinese: The texts of all commands.
+    package init(_ english: String, columns: Int, chinese: [ChineseHelp]) {
+        self.chinese = chinese
         // Examples and usages are commands, up to the next empty line.
         var isCommands = false
         for line in english.split(at: "\n", omittingEmptySubsequences: false) {
@@ -68,7 +71,8 @@ package struct HelpText: Sendable, Hashable {
 
     private mutating func translate(_ english: Substring) -> String {
         if english.isEmpty { return "" }
-        if let chinese = SentenceTable.chineseHelp[String(english)] { return chinese }
+        let line = String(english)
+        if let chinese = chinese.lazy.compactMap({ $0.texts[line] }).first { return chinese }
         // ArgumentParser appends the default and the permitted values; names are the same in every language.
         let marks = [(" (default: ", "（默认："), (" (values: ", "（可用值："), (" (names: ", "（名称：")]
         let notes = marks.compactMap { start, chinese in
@@ -78,8 +82,8 @@ package struct HelpText: Sendable, Hashable {
             let value = english[note.range.upperBound...].dropLast()
             return translate(english[..<note.range.lowerBound]) + note.chinese + value + "）"
         }
-        untranslated.append(String(english))
-        return String(english)
+        untranslated.append(line)
+        return line
     }
 
     private mutating func add(_ line: String, hanging: Int, _ columns: Int) {

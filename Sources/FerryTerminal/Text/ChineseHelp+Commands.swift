@@ -1,6 +1,6 @@
-extension SentenceTable {
-    /// The help of all commands except those of a fleet and of the gateway; see ``chineseHelp``.
-    static let commandHelp: [String: String] = [
+extension ChineseHelp {
+    /// The help of all commands except those of doors with a table of their own.
+    package static let commands = ChineseHelp([
         // Titles
         "OVERVIEW": "概述", "USAGE": "用法", "ARGUMENTS": "参数", "OPTIONS": "选项", "EXAMPLES": "示例", "EXIT CODES": "退出码",
         "REQUEST": "请求", "TRUST AND CONFLICTS": "信任与冲突", "TRANSFER": "传输", "OUTPUT": "输出",
@@ -323,13 +323,6 @@ extension SentenceTable {
         "Print the address instead of opening it; valid once, for one minute.": "输出地址而不打开；一分钟内有效，只能用一次。",
         "List the signed-in browsers.": "列出已登录的浏览器。",
         "Revoke the tokens of browsers: identifiers from --list, or all.": "撤销浏览器的令牌：--list 中的标识，或 all。",
-        "Let the extension in your browsers hand downloads to the daemon.": "让浏览器中的扩展把下载交给后台服务。",
-        """
-        install writes a small file for each browser, which lets Ferry's extension start this program; uninstall removes \
-        it; status shows whether it is there, and exits with 0 if it is.
-        """: "install 为每个浏览器写入一个小文件，使 Ferry 的扩展可以启动本程序；uninstall 移除它；status 显示它是否存在，存在时退出码为 0。",
-        "chromium, chrome, edge, brave, vivaldi, firefox or librewolf (default: those that have run for this user).":
-            "chromium、chrome、edge、brave、vivaldi、firefox 或 librewolf（默认：该用户运行过的浏览器）。",
         """
         Serve aria2's RPC interface on this port of 127.0.0.1 and ::1, for programs that use aria2; 0 is any that is \
         free, 6800 is usual.
@@ -343,15 +336,6 @@ extension SentenceTable {
         metrics-token beside the state; 0 is any that is free.
         """:
             "在 127.0.0.1 和 ::1 的此端口也提供 Prometheus 指标，本机任何持有令牌（状态旁的 metrics-token）的用户均可读取；0 表示任一空闲端口。",
-        """
-        Serve the gateway on loopback: package indexes, model hubs, registries of containers and archives, whose files \
-        become downloads that survive their clients.
-        """: "在本机回环地址上提供网关：软件包索引、模型库、容器镜像仓库和软件仓库，其文件成为不随客户端中断的下载。",
-        "The port of the gateway; 0 is any that is free (default: 3387).": "网关的端口；0 为任意空闲端口（默认：3387）。",
-        "A server that the gateway fetches from; KIND is pypi, hf, oci or apt (repeatable).":
-            "网关所代理的服务器；KIND 为 pypi、hf、oci 或 apt（可重复）。",
-        "What the gateway's cache keeps (default: 20GB).": "网关缓存的大小（默认：20GB）。",
-        "How long it keeps a file after its last use (default: 30d).": "文件在最后一次使用后保留多久（默认：30d）。",
         "An origin whose pages may use that interface, for example http://127.0.0.1:8080 (repeatable).":
             "其网页可以使用该接口的来源，例如 http://127.0.0.1:8080（可重复）。",
         "Run the downloads of all programs of this user: a Unix socket for commands and apps, a page on loopback.":
@@ -410,5 +394,5 @@ extension SentenceTable {
         "Check limits, disk, permissions, the daemon, proxies and certificates.": "检查限制、磁盘、权限、后台服务、代理和证书。",
         "Changes nothing. Exits with 0 if there is no problem, otherwise 1.": "不更改任何内容。没有问题时退出码为 0，否则为 1。",
         "Show subcommand help information.": "显示子命令的帮助。",
-    ]
+    ])
 }
