@@ -303,7 +303,7 @@ struct Aria2Planner {
         // existing bytes as the beginning of the file. A file that Ferry has downloaded is complete, whatever a control file
         // beside it says.
         let isHalf =
-            (world.kind(path + Aria2ControlFile.suffix) == .file || values.flag("continue"))
+            (world.kind(path + ReservedName.aria2Control.text) == .file || values.flag("continue"))
             && !request.sources.contains { world.hasDownloaded(path, $0.text) }
         if isHalf, world.kind(path) == .file, world.kind(Paths.journal(of: path)) == .missing {
             request.destination = .part(path)

@@ -40,7 +40,7 @@ extension DownloadDriver {
     /// Removes the control file of an empty partial file that the published file has replaced.
     func removeControl(of published: FilePath, _ disk: Disk) {
         guard target.emptyHalf?.path == published.string else { return }
-        let control = FilePath(published.string + Aria2ControlFile.suffix)
+        let control = FilePath(published.string + ReservedName.aria2Control.text)
         guard (try? disk.fileSystem.ours(at: control, for: .removal)) != nil else { return }
         // allow(ours): checked just now.
         try? disk.fileSystem.removeIfPresent(control)

@@ -86,7 +86,7 @@ struct ExistingFiles: Sendable {
         else { return nil }
         for path in paths {
             // A control file beside the file means that aria2 has not finished it.
-            guard (try? disk.fileSystem.exists(FilePath(path.string + Aria2ControlFile.suffix))) != true,
+            guard (try? disk.fileSystem.exists(FilePath(path.string + ReservedName.aria2Control.text))) != true,
                 let file = try? disk.fileSystem.openOurs(path, .readOnly, for: .content)
             else { continue }
             if let status = try? file.status(), status.length == total, mayBe(identity, file, status),
@@ -115,7 +115,7 @@ struct ExistingFiles: Sendable {
     func twins(of wanted: FilePath, totalBytes: ByteCount, _ disk: Disk) -> [ExistingFile] {
         guard request.onConflict == .rename, !context.ignoresFinished, context.replaces == nil else { return [] }
         return ([wanted] + own.copies(of: wanted, from: source, disk)).compactMap { path in
-            guard (try? disk.fileSystem.exists(FilePath(path.string + Aria2ControlFile.suffix))) == false,
+            guard (try? disk.fileSystem.exists(FilePath(path.string + ReservedName.aria2Control.text))) == false,
                 let file = try? disk.fileSystem.openOurs(path, .readOnly, for: .content)
             else { return nil }
             let isOfOther = SourceAttribute.read(file).map { !$0.isFrom(url: source.text) } ?? false

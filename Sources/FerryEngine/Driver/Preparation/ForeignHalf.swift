@@ -26,7 +26,7 @@ enum ForeignHalf {
     private static func look(at path: FilePath, _ file: any File, _ disk: Disk) throws(FileError) -> ForeignHalf {
         var half = ExistingFile(path: path, file: file, status: try file.status(), isHalf: true)
         var (ranges, name) = (RangeSet(0..<half.status.length), HalfFile.name(path))
-        let control = FilePath(path.string + Aria2ControlFile.suffix)
+        let control = FilePath(path.string + ReservedName.aria2Control.text)
         if try disk.fileSystem.exists(control) {
             (half.control, name) = (control, path.lastComponent?.string ?? name)
             guard let written = try aria2Control(control, disk) else {

@@ -1,6 +1,8 @@
 import FerryCore
 import Testing
 
+@testable import FerryEngine
+
 @Suite("Control files of aria2") struct Aria2ControlFileTests {
     /// A control file with these numbers; pieces in flight are an index, a length and the bits of blocks.
     private func bytes(

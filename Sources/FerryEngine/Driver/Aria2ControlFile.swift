@@ -1,3 +1,5 @@
+package import FerryCore
+
 /// The control file that aria2 keeps next to an unfinished file, as `NAME.aria2`. It records which bytes aria2 has
 /// written.
 ///
@@ -6,9 +8,8 @@
 /// number of pieces in flight (4), then for each piece its index (4), length (4), length of its bit field (4) and bit
 /// field, one bit for each block of 16 KiB.
 package struct Aria2ControlFile: Sendable, Hashable {
-    package static let suffix = ReservedName.aria2Control.text
     /// The maximum size of a control file, in bytes.
-    package static let mostBytes = 1 << 20
+    static let mostBytes = 1 << 20
     private static let blockBytes: ByteCount = 16 << 10
 
     package let totalBytes: ByteCount
