@@ -145,10 +145,6 @@ extension SentenceTable {
         "a header is written as \"Name: value\", this one has no name": "请求头写作“名称: 值”，这里没有名称",
         "the header's name has an invalid character; write it as \"Name: value\"": "请求头的名称中有不允许的字符；请写作“名称: 值”",
         "the header {0} has a line break or another control character in its value": "请求头 {0} 的值中有换行或其他控制字符",
-        "{0} is not a size: the unit is one of K, M, G, T, KB, MB, GB, TB, KiB, MiB, GiB, TiB, B":
-            "{0} 不是大小：单位是 K、M、G、T、KB、MB、GB、TB、KiB、MiB、GiB、TiB、B 之一",
-        "{0} is not a rate: the unit is one of K, M, G, T, KB, MB, GB, TB, KiB, MiB, GiB, TiB, B":
-            "{0} 不是速度：单位是 K、M、G、T、KB、MB、GB、TB、KiB、MiB、GiB、TiB、B 之一",
         "{0} is not a duration: write it like 15, 0.5, 15s, 2m, 1h or 7d": "{0} 不是时长：请写成 15、0.5、15s、2m、1h 或 7d",
         "the duration {0} is too long": "时长 {0} 太长",
         "a file has at most {0} header fields": "一个文件最多有 {0} 个请求头",
@@ -213,7 +209,6 @@ extension SentenceTable {
         "{0} of {1} files": "{1} 个文件中的 {0} 个",
         "failed, by reason: {0}": "失败，按原因：{0}",
         "{0} of {1} files, {2} failed": "{1} 个文件中的 {0} 个，{2} 个失败",
-        "{0}, {1} in {2}, {3}": "{0}，{1}，用时 {2}，{3}",
         "to resume: {0}": "要继续：{0}",
         "choose another name with -o, or another rule with --on-conflict": "请用 -o 选择其他名称，或用 --on-conflict 选择其他规则",
         "ferry restart downloads it again": "ferry restart 可重新下载",
