@@ -371,7 +371,7 @@ let package = Package(
         .testTarget(
             name: "FerryMetricsTests",
             dependencies: [
-                "FerryMetrics", "Ferry", "FerryCore", "FerryTesting",
+                "FerryMetrics", "Ferry", "FerryEngine", "FerryCore", "FerryTesting",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
             swiftSettings: tests),

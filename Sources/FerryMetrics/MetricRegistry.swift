@@ -1,4 +1,5 @@
 public import CoreMetrics
+public import Ferry
 public import FerryCore
 import Synchronization
 

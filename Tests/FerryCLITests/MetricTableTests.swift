@@ -1,3 +1,4 @@
+import Ferry
 import FerryCore
 import FerryTesting
 import Foundation

@@ -1,8 +1,9 @@
-import Ferry
 import FerryCore
 import FerryMetrics
 import Foundation
 import Testing
+
+@testable import Ferry
 
 @Suite("Additions", .timeLimit(.minutes(5))) struct AdditionsTests {
     @Test("Additions: each is counted once, whether or not somebody listens to events", arguments: [false, true])

@@ -1,6 +1,8 @@
 import FerryCore
+import FerryEngine
 import Testing
 
+@testable import Ferry
 @testable import FerryMetrics
 
 @Suite("Exposition", .timeLimit(.minutes(5))) struct ExpositionTests {

@@ -1,7 +1,9 @@
 import CoreMetrics
 import FerryCore
+import FerryEngine
 import Testing
 
+@testable import Ferry
 @testable import FerryMetrics
 
 @Suite("MetricRegistry", .timeLimit(.minutes(5))) struct MetricRegistryTests {

@@ -1,5 +1,5 @@
 import CoreMetrics
-import FerryCore
+public import FerryCore
 import FerryEngine
 
 /// The metrics of a list of downloads: additions, ends, and the times of its database.
@@ -53,4 +53,23 @@ package struct ManagerMetrics: Sendable {
     private func count(_ metric: Metric, _ values: [String]) {
         Counter(metric, labels: values, in: factory).increment()
     }
+}
+
+extension Metric {
+    /// The counters and histograms that a manager reports to its metrics system. `docs/metrics.md` lists the values of
+    /// their labels.
+    public static let ofDownloads: [Metric] = [
+        .receivedBytes, .requests, .firstByte, .sync, .checkpoint, .added, .ended, .interrupted, .duration, .catalogue,
+    ]
+
+    static let added = counter("ferry_downloads_added_total", help: "Downloads that were added to the list")
+    static let ended = counter(
+        "ferry_downloads_ended_total", labels: ["result", "reason"],
+        help: "Downloads that ended, by result and the code of the error")
+    static let interrupted = counter(
+        "ferry_downloads_interrupted_total", labels: ["reason"],
+        help: "Retries, restarts from zero, and waits for a network, the disk or the user")
+    static let catalogue = histogram(
+        "ferry_catalogue_seconds", labels: ["operation"], buckets: diskBuckets,
+        help: "Time of an operation of the list's database, with waiting for its turn")
 }

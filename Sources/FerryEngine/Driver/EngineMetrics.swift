@@ -55,3 +55,25 @@ extension CoreMetrics.Timer {
     /// Records a duration, from zero to thirty years.
     package func record(_ time: Duration) { recordNanoseconds(Int64(min(max(0, time.seconds), 1e9) * 1e9)) }
 }
+
+extension Metric {
+    package static let receivedBytes = counter(
+        "ferry_received_bytes_total", help: "Bytes of files that were received, also those that are received again")
+    package static let requests = counter(
+        "ferry_requests_total", labels: ["result"],
+        help: "Requests for files by the class of the response, or failed if there was none")
+    package static let firstByte = histogram(
+        "ferry_first_byte_seconds", buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+        help: "Time from a request to the head of its response, with connecting and redirects")
+    package static let sync = histogram(
+        "ferry_sync_seconds", buckets: diskBuckets, help: "Time of a sync of a part file to the disk")
+    package static let checkpoint = histogram(
+        "ferry_checkpoint_seconds", buckets: diskBuckets,
+        help: "Time of a checkpoint: the sync, then the claim in the journal")
+    package static let duration = histogram(
+        "ferry_download_seconds", buckets: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400],
+        help: "Time of the run that completed a download")
+
+    /// The buckets of operations on a disk.
+    package static let diskBuckets = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30]
+}
