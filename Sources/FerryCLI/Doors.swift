@@ -25,12 +25,18 @@ enum Doors {
 
     /// The Chinese help of the commands and the options below.
     static let help: [ChineseHelp] = [
+        .aria2,
         .browser,
         .fleet,
         .gateway,
     ]
 
-    /// The arguments with which other programs start this one.
+    /// The programs that this one replaces.
+    static let programs: [EmulatedProgram] = [
+        .aria2c
+    ]
+
+    /// Translations of the arguments with which other programs start this one.
     static let arguments: [ArgumentTranslation] = [
         .browserHost
     ]

@@ -1,3 +1,4 @@
+import FerryAria2
 import FerryBrowser
 import FerryFleet
 import FerryGateway
@@ -7,7 +8,7 @@ import Foundation
 import Testing
 
 @Suite("The binary: help and usage errors", .serialized, .timeLimit(.minutes(30))) struct UsageTests {
-    private static let help: [ChineseHelp] = [.commands, .browser, .fleet, .gateway]
+    private static let help: [ChineseHelp] = [.commands, .aria2, .browser, .fleet, .gateway]
 
     @Test("ChineseHelp: no line is in two tables")
     func tables() {

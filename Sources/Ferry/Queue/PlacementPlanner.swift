@@ -39,8 +39,8 @@ package enum PlacementPlanner {
     /// Returns the changed keys: empty if the download is already there, otherwise its own and those of renumbered
     /// neighbours.
     ///
-    /// - Parameter listed: All listed downloads, or all of that priority, ascending by key, with or without the moved
-    ///   one. Only a few elements are read unless neighbours have to be renumbered.
+    /// - Parameter listed: All listed downloads, or all with the priority of the moved one, in ascending order of keys, with or
+    ///   without the moved one. Only a few elements are read unless neighbours have to be renumbered.
     static func place(
         _ moved: QueuePlace, _ placement: Placement, among listed: some RandomAccessCollection<QueuePlace>
     ) -> [QueuePlace] {
@@ -68,7 +68,7 @@ package enum PlacementPlanner {
     /// Returns the changed keys that move several downloads of one priority to one place, in this order. These are the keys of
     /// the moved downloads or, if there is no room, of all listed downloads.
     ///
-    /// - Parameter listed: All listed downloads of that priority, ascending by key, with or without the moved ones.
+    /// - Parameter listed: All listed downloads of that priority, in ascending order of keys, with or without the moved ones.
     static func place(
         _ moved: [QueuePlace], _ placement: Placement, among listed: [QueuePlace]
     ) -> [QueuePlace] {

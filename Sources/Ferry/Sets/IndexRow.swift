@@ -9,8 +9,8 @@ import FerryCore
 /// The date and the size of a file on an index page, next to the file's link.
 ///
 /// Pages of nginx, Apache (including tables), lighttpd and Caddy are supported; a page without both values has no rows.
-/// Dates are in the server's time zone and often lack seconds, and sizes may be rounded. Whether a file has changed is
-/// therefore decided by comparing only the text with an earlier one.
+/// Dates are in the server's time zone and often lack seconds, and sizes may be rounded. Changes are therefore
+/// detected only by comparing the text with that of an earlier page.
 struct IndexRow: Sendable, Hashable {
     /// The date as on the page, without the time zone: `28-Nov-2026 10:00`.
     private let day: String

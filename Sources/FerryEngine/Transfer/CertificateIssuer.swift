@@ -1,6 +1,6 @@
 /// The issuer of a certificate in DER encoding (X.690; the fields of RFC 5280 §4.1).
 enum CertificateIssuer {
-    /// Whether a certificate names itself as its issuer, so that no authority signed it. `false` for bytes that are not
+    /// Whether a certificate names itself as its issuer, and so was not signed by an authority. `false` for bytes that are not
     /// a certificate.
     static func isSelfSigned(_ certificate: [UInt8]) -> Bool {
         var whole = Elements(rest: certificate[...])

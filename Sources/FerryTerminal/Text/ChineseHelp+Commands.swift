@@ -239,7 +239,7 @@ extension ChineseHelp {
         "Takes the arguments of ferry get, but no directories. Of s3://BUCKET/PREFIX/ it lists the objects. EXIT CODES: see ferry get --help.":
             "接受 ferry get 的参数，但不接受目录。对于 s3://BUCKET/PREFIX/ 则列出其中的对象。退出码见 ferry get --help。",
 
-        // curl, wget, aria2c
+        // curl, wget
         "Download with the arguments of curl.": "以 curl 的参数下载。",
         "Download with the arguments of wget.": "以 wget 的参数下载。",
         "ferry curl --help says what becomes of each option. Options of ferry get can be added.":
@@ -247,12 +247,6 @@ extension ChineseHelp {
         "ferry wget --help says what becomes of each option. Options of ferry get can be added.":
             "各选项的作用见 ferry wget --help。可以加上 ferry get 的选项。",
         "Arguments of curl.": "curl 的参数。", "Arguments of wget.": "wget 的参数。",
-        "Download with the arguments, output and exit status of aria2c.": "以 aria2c 的参数、输出和退出状态下载。",
-        """
-        For HTTP and HTTPS. A link to the binary with the name aria2c is the same: programs that start aria2c use Ferry \
-        then. ferry aria2c -h lists the options; docs/aria2c.md says what becomes of each.
-        """: "用于 HTTP 和 HTTPS。以 aria2c 为名的链接效果相同：启动 aria2c 的程序便会使用 Ferry。ferry aria2c -h 列出选项；各选项的作用见 docs/aria2c.md。",
-        "Arguments of aria2c.": "aria2c 的参数。",
 
         // add, list, show, watch
         "Add downloads to the daemon, starting it if necessary.": "将下载添加到后台服务，必要时启动它。",
@@ -324,20 +318,10 @@ extension ChineseHelp {
         "List the signed-in browsers.": "列出已登录的浏览器。",
         "Revoke the tokens of browsers: identifiers from --list, or all.": "撤销浏览器的令牌：--list 中的标识，或 all。",
         """
-        Serve aria2's RPC interface on this port of 127.0.0.1 and ::1, for programs that use aria2; 0 is any that is \
-        free, 6800 is usual.
-        """: "在 127.0.0.1 和 ::1 的此端口提供 aria2 的 RPC 接口，供使用 aria2 的程序使用；0 表示任一空闲端口，通常为 6800。",
-        """
-        The token of that interface, or @FILE for the private file that has it (default: one that is made, kept as \
-        aria2-secret beside the state).
-        """: "该接口的令牌，或以 @FILE 给出含有令牌的私有文件（默认：自动生成，以 aria2-secret 保存在状态旁）。",
-        """
         Serve Prometheus' metrics on this port of 127.0.0.1 and ::1 too, to every user of the machine who has the token in \
         metrics-token beside the state; 0 is any that is free.
         """:
             "在 127.0.0.1 和 ::1 的此端口也提供 Prometheus 指标，本机任何持有令牌（状态旁的 metrics-token）的用户均可读取；0 表示任一空闲端口。",
-        "An origin whose pages may use that interface, for example http://127.0.0.1:8080 (repeatable).":
-            "其网页可以使用该接口的来源，例如 http://127.0.0.1:8080（可重复）。",
         "Run the downloads of all programs of this user: a Unix socket for commands and apps, a page on loopback.":
             "为所有程序管理下载：供命令和应用使用的 Unix 套接字，以及环回地址上的网页。",
         """

@@ -37,8 +37,8 @@ package struct S3Failure: Sendable, Hashable {
         region = named.flatMap { S3Endpoint.isRegion($0) ? $0 : nil }
     }
 
-    /// Whether a response has to be read as a failure. Any other response is the requested content, or is handled by
-    /// the engine.
+    /// Whether the body of a response must be parsed as a failure. Any other response contains the requested content, or is
+    /// handled by the engine.
     static func isFailure(_ head: ResponseHead) -> Bool {
         switch head.status {
         case 200...299, 304, 416: false

@@ -2,7 +2,7 @@ package import FerryCore
 
 /// The documents of multipart uploads.
 package enum S3UploadDocument {
-    /// The maximum size of a response: 1,000 parts.
+    /// The maximum size of a response, which lists up to 1,000 parts.
     static let mostBytes = 1 << 20
     private static let limits = PlainXML.Limits(bytes: mostBytes, nodes: 20_000, depth: 8)
 
@@ -40,13 +40,13 @@ package enum S3UploadDocument {
         return (parts, last.number)
     }
 
-    /// Whether the response to CompleteMultipartUpload reports success. Its status is 200 before the store knows the
-    /// outcome.
+    /// Whether the response to CompleteMultipartUpload reports success. The store sends the status 200
+    /// before it knows the outcome.
     static func isComplete(_ document: [UInt8]) -> Bool {
         (try? root("CompleteMultipartUploadResult", of: document)) != nil
     }
 
-    /// The ETag of the object in that response; `nil` if there is none.
+    /// The ETag of the object in the response to CompleteMultipartUpload; `nil` if there is none.
     static func completedTag(_ document: [UInt8]) -> String? {
         let root = try? root("CompleteMultipartUploadResult", of: document)
         return root?.child(named: "ETag").flatMap { EntityTag($0.text.trimmedText)?.field }

@@ -1,6 +1,6 @@
 import FerryCore
 
-/// The parts of a file that is uploaded in several parts.
+/// The division of a file into the parts of a multipart upload.
 package struct S3UploadPlan: Sendable, Hashable {
     /// The maximum number of parts that a store accepts.
     package static let mostParts = 10_000
