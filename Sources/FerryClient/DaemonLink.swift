@@ -25,8 +25,6 @@ package struct DaemonLink: Sendable {
 
     /// The daemon sends something on its event stream every 15 s.
     private static let maxSilence: Duration = .seconds(60)
-    /// The maximum time until a daemon that was started listens, including the opening of its catalogue.
-    private static let longestStart: Duration = .seconds(20)
     /// The maximum pause between attempts to reach the daemon, unless the daemon has requested a longer one.
     private static let longestPause: Duration = .seconds(5)
 
@@ -186,8 +184,7 @@ package struct DaemonLink: Sendable {
     private func start() async throws(DownloadError) -> DownloadError? {
         let binary = try DaemonFinder(given: place.binary).find()
         let environment = place.socket.map { ["FERRY_SOCKET": $0] } ?? [:]
-        let outcome = try await DaemonProcess.start(
-            binary, environment: environment, within: Self.longestStart, clock: clock)
+        let outcome = try await DaemonProcess.start(binary, environment: environment, clock: clock)
         switch outcome {
         case .ready: return nil
         case .failed(let error):

@@ -27,15 +27,18 @@ final class DaemonProcess: Sendable {
         case silent
     }
 
+    /// The maximum time until a started daemon listens, including the opening of its catalogue.
+    private static let longestStart: Duration = .seconds(20)
+
     private let settled = Mutex<Outcome?>(nil)
     private let updates = AsyncEvent()
 
-    /// Starts `binary serve` and waits, at most `limit`, until the daemon is ready.
+    /// Starts `binary serve` and waits, at most ``longestStart``, until the daemon is ready.
     ///
     /// The daemon inherits the variables permitted by ``ChildEnvironment``, overridden by `environment`. Throws
     /// `daemonUnavailable` if the program cannot be started.
     static func start(
-        _ binary: String, environment: [String: String], within limit: Duration, clock: any EngineClock
+        _ binary: String, environment: [String: String], clock: any EngineClock
     ) async throws(DownloadError) -> Outcome {
         let child: SpawnedProgram
         do throws(Spawning.Failure) {
@@ -49,7 +52,7 @@ final class DaemonProcess: Sendable {
         }
         let process = DaemonProcess()
         process.follow(child)
-        return await process.outcome(within: limit, clock: clock)
+        return await process.outcome(within: longestStart, clock: clock)
     }
 
     private func follow(_ child: SpawnedProgram) {
