@@ -165,14 +165,17 @@ extension GatewayCache {
         await uses.removing(row.id) { await removeFiles(of: row, reason) }
     }
 
+    /// Removes a download and its files. A file that was changed is not deleted: it then belongs to no download, so the next sweep
+    /// removes it, unless a new download replaces it.
+    func unlist(_ download: Download) async throws(DownloadError) {
+        do throws(DownloadError) { try await download.remove(deletingFile: true) } catch {
+            try await download.remove(deletingFile: false)
+        }
+    }
+
     private func removeFiles(of row: CatalogueRow, _ reason: GatewayCounts.Eviction) async -> Bool {
         guard let download = try? await manager.download(id: row.id) else { return false }
-        do throws(DownloadError) {
-            do throws(DownloadError) { try await download.remove(deletingFile: true) } catch {
-                // A changed file is not deleted here. It then belongs to no download, so the next sweep removes it.
-                try await download.remove(deletingFile: false)
-            }
-        } catch {
+        do throws(DownloadError) { try await unlist(download) } catch {
             logger.warning("a file of the gateway stays", metadata: ["id": "\(row.id)", "error": "\(error.message)"])
             return false
         }

@@ -154,7 +154,12 @@ final class GatewayCache: Sendable {
             var request = file.request(in: directory)
             // A body of unknown size may be endless, and its download continues without the client. It must not fill the disk.
             if file.size == nil { request.maxBytes = size }
-            if try await manager.download(id: file.id) == nil { try await makeRoom(for: file.size ?? 0) }
+            var listed = try await manager.download(id: file.id)
+            if let changed = listed, !file.isFetched(by: changed.request) {
+                try await discard(changed)
+                listed = nil
+            }
+            if listed == nil { try await makeRoom(for: file.size ?? 0) }
             let added = try await manager.add([request], for: Self.session)
             guard let (download, isNew) = added.first else { throw DownloadError(.internal, "nothing was added") }
             index.add(request, as: file.id)
@@ -163,6 +168,16 @@ final class GatewayCache: Sendable {
         } catch {
             uses.release(file.id)
             throw error
+        }
+    }
+
+    /// Removes a download that no longer fetches its file, because its request was changed: its bytes are not those of the file.
+    /// Its readers end with an error.
+    private func discard(_ download: Download) async throws(DownloadError) {
+        logger.warning("the request of a download of the gateway was changed", metadata: ["id": "\(download.id)"])
+        do throws(DownloadError) { try await unlist(download) } catch {
+            // Another client has already removed it.
+            guard error.code == .notFound else { throw error }
         }
     }
 
@@ -198,7 +213,6 @@ final class GatewayCache: Sendable {
             try await download.resume()
         case .failed, .paused, .waiting:
             try await download.change { listed in
-                listed.sources = request.sources
                 listed.headers = request.headers
                 listed.userInfo = GatewayFile.access(listed.userInfo, continuedWith: request.userInfo)
             }

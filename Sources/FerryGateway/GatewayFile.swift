@@ -66,6 +66,12 @@ struct GatewayFile: Sendable {
         new == isOpen && earlier != isOpen ? earlier : new
     }
 
+    /// Whether a listed download fetches this file. A user may have changed its request.
+    func isFetched(by request: DownloadRequest) -> Bool { request.sources == [url] && isVerified(by: request) }
+
+    /// Whether a complete download with this request has been compared with the digest of the file.
+    func isVerified(by request: DownloadRequest) -> Bool { request.checksum == checksum }
+
     /// Whether the server itself confirms to each client that the URL has this digest. An index of packages, in contrast, can
     /// name files on any server.
     var isNamedByServer: Bool { kind == .hf || kind == .oci }

@@ -135,20 +135,28 @@ extension GatewayResponder {
     ) async throws {
         let content = holding.download.content
         var parts = [range]
-        // For an index, the end of the whole file is a separate part too.
-        let isRead = file.kind == .apt && file.checksum != nil
-        if let size, size > 0, let range = range ?? (isRead ? 0..<size : nil), range.upperBound == size {
+        // For a file with a digest, the end of the whole file is a separate part too.
+        if let size, size > 0, let range = range ?? (file.checksum == nil ? nil : 0..<size), range.upperBound == size {
             let end = max(range.lowerBound, range.upperBound - Self.heldBack)
             parts = [range.lowerBound..<end, end..<range.upperBound].filter { !$0.isEmpty }
         }
         for part in parts {
             // The library itself holds back the end of a whole file.
-            if let part, part.upperBound == size {
-                _ = try await holding.download.finished()
-                verified(file, holding.download)
-            }
+            if let part, part.upperBound == size { try await finish(file, holding.download) }
             for try await piece in content.bytes(in: part) { try await writer.write(ByteBuffer(bytes: piece)) }
         }
+        // Without a size, the body is complete only with the end that follows.
+        if size == nil, file.checksum != nil { try await finish(file, holding.download) }
+    }
+
+    /// Waits until the download of a file is complete, and reads the file if it is an index. Throws if the download has not compared
+    /// it with the digest of the file, because its request was changed meanwhile.
+    private func finish(_ file: GatewayFile, _ download: Download) async throws(DownloadError) {
+        _ = try await download.finished()
+        guard file.isVerified(by: download.request) else {
+            throw DownloadError(.checksum, "the checksum of the download was changed")
+        }
+        verified(file, download)
     }
 
     /// The size of the end of a range that is held back until the file has been verified.

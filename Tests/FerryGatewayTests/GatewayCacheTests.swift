@@ -4,6 +4,7 @@ import FerryCore
 import FerryServerTesting
 import FerryTesting
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import FerryGateway
@@ -28,13 +29,9 @@ struct GatewayCacheTests {
     )
     func changed() async throws {
         try await DaemonRig.runWithGateway { rig in
-            let wheel = Resource(size: 200_000, seed: 7)
-            rig.origin.serve("/six.whl", wheel)
-            rig.origin.route("/simple/six/") { _ in .page(200, "<a href=/six.whl#sha256=\(wheel.sha256)>x</a>") }
-            let page = try await rig.gateway("/gw/pypi/simple/six/").text
-            let path = String(try #require(page.firstMatch(of: /href="([^"#]*)/)?.1))
+            let path = try await Self.wheelLink(rig)
             func isServed(_ fetched: Int64) async throws {
-                #expect(try await rig.gateway(path).data == Data(wheel.bytes(0..<200_000)))
+                #expect(try await rig.gateway(path).data == Data(Self.wheel.bytes(0..<200_000)))
                 #expect(rig.origin.bodyBytes("/six.whl") == fetched)
             }
             try await isServed(200_000)
@@ -50,6 +47,94 @@ struct GatewayCacheTests {
             try await isServed(400_000)
             try files.removeItem(atPath: file)
             try await isServed(600_000)
+        }
+    }
+
+    private static let wheel = Resource(size: 200_000, seed: 7)
+
+    /// Serves a wheel; returns the gateway's link to it.
+    private static func wheelLink(_ rig: DaemonRig) async throws -> String {
+        rig.origin.serve("/six.whl", wheel)
+        rig.origin.route("/simple/six/") { _ in .page(200, "<a href=/six.whl#sha256=\(wheel.sha256)>x</a>") }
+        let page = try await rig.gateway("/gw/pypi/simple/six/").text
+        return String(try #require(page.firstMatch(of: /href="([^"#]*)/)?.1))
+    }
+
+    /// `ferry list` advised to drop the checksum of a package with a wrong byte; the gateway then served the wrong bytes for good.
+    @Test("What a download of the gateway fetches cannot be changed, alone or among others; its limits can")
+    func fixed() async throws {
+        try await DaemonRig.runWithGateway { rig in
+            let path = try await Self.links(rig, 1)[0]
+            rig.origin.always("/f/1.zip", .when({ $0.method == "GET" }, .status(404)))
+            #expect(try await rig.gateway(path).status != 200)
+            let id = try #require(try await rig.cached().first?.id.rawValue)
+            var changes = Array(repeating: RequestChange(), count: 5)
+            changes[0].set(.checksum, \.checksum, nil)
+            changes[1].set(.urls, \.sources, [try DownloadURL(rig.url("/f/2.zip"))])
+            changes[2].set(Credentials(user: "u", password: "p"))
+            changes[3].set(.userInfo, \.userInfo, GatewayFile.isOpen)
+            changes[4].set(.rateLimit, \.rateLimit, 1_000_000)
+            for (index, change) in changes.enumerated() {
+                let reply = try await rig.ask(.change, id: id, body: change)
+                #expect(reply.status == (index == 4 ? 200 : 400), "\(reply.text)")
+                #expect(reply.text.contains("downloads of the session gateway keep") == (index != 4), "\(reply.text)")
+                for body in [ChangeBody([id], change: change), ChangeBody(words: ["all"], change: change)] {
+                    let reply = try await rig.ask(.changeMany, query: "session=gateway", body: body)
+                    let failed = try reply.shape(ActionCount.self).failures?.map(\.id)
+                    #expect(failed == (index == 4 ? nil : [id]), "\(reply.text)")
+                }
+            }
+        }
+    }
+
+    @Test(
+        "A download whose request is not that of its file, as left by an earlier version, is replaced",
+        arguments: [true, false])
+    func replaced(isRunning: Bool) async throws {
+        try await DaemonRig.runWithGateway { rig in
+            let path = try await Self.wheelLink(rig)
+            let file = GatewayFile(
+                kind: .pypi, url: try DownloadURL(rig.url("/six.whl")),
+                checksum: try Checksum(parsing: "sha256:" + Self.wheel.sha256), headers: HTTPFields(),
+                allowsPrivate: true)
+            var request = file.request(in: rig.place.state + "/gateway")
+            request.checksum = nil
+            let gate = Gate()
+            rig.origin.always("/six.whl", isRunning ? .hold(after: 1000, gate) : .corrupt(at: 100_000))
+            let manager = try #require(rig.daemon.gateway?.manager)
+            let wrong = try #require(try await manager.add([request], for: GatewayCache.session).first?.download)
+            if isRunning {
+                _ = try await rig.origin.waitFor { $0.requests.contains { $0.path == "/six.whl" } }
+            } else {
+                _ = try await wrong.finished()
+            }
+            rig.origin.always("/six.whl", .honest)
+            #expect(try await rig.gateway(path).data == Data(Self.wheel.bytes(0..<200_000)))
+            gate.open()
+            #expect(try await rig.cached().map(\.status.state) == [.completed(.digest)])
+        }
+    }
+
+    @Test("The end of a file is not sent if its checksum was dropped while a client reads it")
+    func dropped() async throws {
+        try await DaemonRig.runWithGateway { rig in
+            let path = try await Self.wheelLink(rig)
+            let gate = Gate()
+            rig.origin.script("/six.whl", [.honest, .hold(after: 1000, gate)], then: .corrupt(at: 100_000))
+            async let reply = try? rig.gateway(path)
+            _ = try await rig.origin.waitFor {
+                $0.requests.contains { $0.head.method == "GET" && $0.path == "/six.whl" }
+            }
+            let manager = try #require(rig.daemon.gateway?.manager)
+            let id = try #require(try await rig.cached().first?.id)
+            let download = try #require(try await manager.download(id: id))
+            var change = RequestChange()
+            change.set(.checksum, \.checksum, nil)
+            try await download.change { [change] in change.apply(to: &$0) }
+            gate.open()
+            #expect(await reply?.data.count != 200_000)
+            rig.origin.always("/six.whl", .honest)
+            #expect(try await rig.gateway(path).data == Data(Self.wheel.bytes(0..<200_000)))
         }
     }
 

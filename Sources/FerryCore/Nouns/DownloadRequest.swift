@@ -388,6 +388,11 @@ extension DownloadRequest {
         Property(.minFreeBytes, \.minFreeBytes, in: .sizes, changes: .inNewRun),
     ]
 
+    /// The members that determine which bytes a download fetches, and for whom.
+    package static let contentMembers: Set<CodingKeys> = [
+        .urls, .onConflict, .headers, .checksum, .userInfo, .resumesUnproven, .cookies, .user, .password,
+    ]
+
     /// The members that determine which machines and certificates a download's secrets depend on.
     package static let routeMembers: Set<CodingKeys> = [.proxy, .certificates, .insecure]
 

@@ -116,6 +116,7 @@ extension ErrorPhrase {
         case recordNotOurs, downloadedRecord, largeRecord
         case notRepairable, repairWithoutURL, repairInTheWay, setRedirected, unclosedQuote, contentInTheWay
         case noGateway, serveGateway, noSuchDoor, purgeWithoutFiles, notInCache, severalInCache, listGateway
+        case fixedInSession
         case noSet, manySets, setListForSocket, setPlaceTaken, setSource, credentialsInSet
         // Operations of the file system, and their failures
         case open, create, read, write, sync, truncate, lock, link, rename, remove, list, allocate, inspect

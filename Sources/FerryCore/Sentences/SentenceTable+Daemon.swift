@@ -21,6 +21,10 @@ extension SentenceTable {
         .notInCache: ("no file of the gateway's cache is {0}", "网关缓存中没有文件 {0}"),
         .severalInCache: ("{0} means {1} files of the gateway's cache", "{0} 对应网关缓存中的 {1} 个文件"),
         .listGateway: ("Run ferry gateway list to see all.", "请运行 ferry gateway list 查看全部文件。"),
+        .fixedInSession: (
+            "downloads of the session {0} keep their URLs, headers, credentials and checksums",
+            "会话 {0} 的下载的 URL、标头、凭据和校验和不能更改"
+        ),
         .noSuchUser: ("there is no user {0} on this machine", "此计算机上没有用户 {0}"),
         .largeAnswer: ("the response has more than {0}", "响应超过 {0}"),
         .anotherDaemon: ("another daemon runs with {0}", "另一个守护进程正在使用 {0}"),

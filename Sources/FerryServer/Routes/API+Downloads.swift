@@ -157,9 +157,17 @@ extension API {
                 "The proxy and the trusted certificates of a listed download are changed through the Unix socket only.")
         }
         let download = try await download(call.id, for: call)
+        try checkMayChange(change, in: download.session)
         if change.changesRequest { try await download.change { change.apply(to: &$0) } }
         if let credentials = change.request.credentials { try await download.provide(credentials: credentials) }
         return try await listed(download, call)
+    }
+
+    /// Throws `invalidRequest` for a change of what a door's own downloads fetch: the door chooses that for its clients.
+    func checkMayChange(_ change: RequestChange, in session: String) throws(DownloadError) {
+        guard doors.opened?.owns(session) == true, !change.members.isDisjoint(with: DownloadRequest.contentMembers)
+        else { return }
+        throw DownloadError(.invalidRequest, ErrorPhrase(.fixedInSession, session), recovery: .needsUser)
     }
 
     func remove(_ call: APIRequest) async throws -> Response {

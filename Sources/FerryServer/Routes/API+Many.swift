@@ -35,7 +35,23 @@ extension API {
     func changeMany(_ call: APIRequest) async throws -> Response {
         let body = try await read(ChangeBody.self, of: call)
         return try await many(call, body) { ids, session in
-            try await manager.perform(.change(body.change), on: ids, session: session)
+            var ids = ids
+            var refused: [DownloadID: DownloadError] = [:]
+            if !body.change.members.isDisjoint(with: DownloadRequest.contentMembers) {
+                let all =
+                    if let ids { ids } else {
+                        try await manager.identifiers(RowFilter(session: session), order: .queue)
+                    }
+                for (id, session) in try await manager.sessions(of: all) where call.mayUse(session) {
+                    do throws(DownloadError) { try checkMayChange(body.change, in: session) } catch {
+                        refused[id] = error
+                    }
+                }
+                if !refused.isEmpty { ids = all.filter { refused[$0] == nil } }
+            }
+            var result = try await manager.perform(.change(body.change), on: ids, session: session)
+            result.failures.merge(refused) { _, refusal in refusal }
+            return result
         }
     }
 

@@ -76,10 +76,12 @@ package struct DownloadTable: Sendable {
 
     /// Returns the name of a file; for a file in the gateway's cache, whose name is a key, its label.
     private static func name(_ download: ListedDownload) -> String {
-        guard download.session.hasSameBytes(as: FerryAPI.gatewaySession), let label = download.label else {
-            return download.status.name
-        }
+        guard isOfGateway(download), let label = download.label else { return download.status.name }
         return label
+    }
+
+    private static func isOfGateway(_ download: ListedDownload) -> Bool {
+        download.session.hasSameBytes(as: FerryAPI.gatewaySession)
     }
 
     /// Returns the reason for a failure or a wait, with the command that continues the download; `nil` for other states.
@@ -111,6 +113,13 @@ package struct DownloadTable: Sendable {
     /// Returns the command with which the user continues a download; `nil` if none is needed, or if its error suggests one.
     static func remedy(_ download: ListedDownload) -> Reason? {
         switch download.status.state {
+        // The gateway itself determines what its downloads fetch.
+        case .failed(let error)
+        where isOfGateway(download)
+            && ([.checksum, .refused].contains(error.code) || error.suggestionPhrase?.key == .giveLinkOfBegun):
+            "it goes on when a client requests it from the gateway"
+        case .waiting(.credentials) where isOfGateway(download), .waiting(.freshLink) where isOfGateway(download):
+            "it goes on when a client requests it from the gateway"
         case .failed(let error) where error.code == .checksum:
             "to take it as it is: \(setting(download, "checksum=none")), then \(command("resume", download))"
         case .failed(let error) where error.suggestionPhrase?.key == .giveAuthority:

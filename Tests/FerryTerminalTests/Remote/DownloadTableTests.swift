@@ -149,6 +149,29 @@ import Testing
         #expect(!facts.contains("--checksum"))
     }
 
+    /// Following the advice to drop the checksum made the gateway serve the wrong bytes.
+    @Test("DownloadTable: a download of the gateway goes on for its client, and no command changes what it fetches")
+    func gateway() {
+        let wrong = DownloadError(
+            .checksum, ErrorPhrase(.wrongDigest, "a", "b"), suggestion: ErrorPhrase(.keptMarked, "a.part"),
+            recovery: .needsUser)
+        let refused = DownloadError(.refused, ErrorPhrase(.serverAnswered, "404"))
+        let other = DownloadError(.conflict, ErrorPhrase(.otherFile, "x"), suggestion: ErrorPhrase(.giveLinkOfBegun))
+        let states: [DownloadState] = [
+            .failed(wrong), .failed(refused), .failed(other), .waiting(.credentials), .waiting(.freshLink),
+        ]
+        for state in states {
+            var download = ListedDownload.sample("gateway-0123", state)
+            download.session = FerryAPI.gatewaySession
+            let lines =
+                DownloadTable(width: nil).lines([download], identifiers: .whole)
+                + DownloadFacts.lines(DownloadDetail(download), events: [])
+            let text = lines.joined(separator: "\n")
+            #expect(text.contains("it goes on when a client requests it from the gateway"), "\(text)")
+            #expect(!text.contains("ferry set") && !text.contains("--checksum"), "\(text)")
+        }
+    }
+
     @Test(
         "DownloadFacts: a certificate of no authority, or a link to another file, has the command that goes on",
         arguments: [
