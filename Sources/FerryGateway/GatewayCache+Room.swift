@@ -17,8 +17,8 @@ import Synchronization
     import Musl
 #endif
 
-/// Space for files. Evicts files to make room for a new one, files that have not been used for too long, and the least recently
-/// used files while the cache exceeds its size limit.
+/// Space for files. Evicts files to make room for a new one, files with a wrong digest, files that have not been used for too long,
+/// and the least recently used files while the cache exceeds its size limit.
 extension GatewayCache {
     /// Removes the least recently used files until `bytes` fit on the disk. Throws `diskFull` if that is not enough.
     func makeRoom(for bytes: ByteCount) async throws(DownloadError) {
@@ -84,8 +84,8 @@ extension GatewayCache {
 
     // MARK: Removing
 
-    /// Until cancelled, removes files that have not been used for too long, and then the least recently used files until the
-    /// rest fits.
+    /// Until cancelled, removes files with a wrong digest and files that have not been used for too long, and then the least
+    /// recently used files until the rest fits.
     func run() async {
         while !Task.isCancelled {
             let seen = ends.count
@@ -108,6 +108,7 @@ extension GatewayCache {
         let strays = await onFileThread { [directory] in GatewayKind.cachedFiles(in: directory) }
         var rows: [CatalogueRow] = []
         try await manager.forEachBatch(of: RowFilter(session: Self.session)) { rows += $0 }
+        rows = await removingMismatches(among: rows)
         let uses = uses.all
         var left = rows.map(\.completedBytes).sum
         // The cache shrinks if other files need the disk.
@@ -146,6 +147,19 @@ extension GatewayCache {
                 logger.warning("the gateway's uses cannot be written", metadata: ["error": "\(error.message)"])
             }
         }
+    }
+
+    /// Removes the downloads whose bytes did not have the digest of their file. Returns the other rows.
+    private func removingMismatches(among rows: [CatalogueRow]) async -> [CatalogueRow] {
+        var left: [CatalogueRow] = []
+        for row in rows {
+            if case .failed(let error) = manager.status(of: row).state, error.code == .checksum {
+                note(error, of: row.id, at: row.endedAt)
+                if await remove(row, .damaged) { continue }
+            }
+            left.append(row)
+        }
+        return left
     }
 
     /// The maximum number of bytes of all tables of digests, enough for a million files.

@@ -37,8 +37,13 @@ final class GatewayCache: Sendable {
     let logger: Logger
     /// Held during a sweep, because a concurrent sweep would count the files that this one removes.
     let sweeping = AsyncLock()
-    /// The times at which digests of downloads were last found to be wrong.
-    private let wrong = Mutex(RecentValues<DownloadID, ContinuousClock.Instant>(capacity: 1000))
+    /// A download whose bytes did not have the digest of its file.
+    private struct Mismatch: Sendable {
+        let error: DownloadError
+        let date: Date
+    }
+    /// The last mismatch of each file. The downloads are removed, with their bytes.
+    private let mismatches = Mutex(RecentValues<DownloadID, Mismatch>(capacity: 1000))
     /// Notified when a download of the session has ended.
     let ends = AsyncEvent()
 
@@ -94,6 +99,8 @@ final class GatewayCache: Sendable {
         deinit {
             task?.cancel()
             cache.uses.release(download.id)
+            // A file with a wrong digest is removed once no client holds it.
+            if case .failed = download.status.state { cache.ends.notify() }
         }
     }
 
@@ -159,7 +166,10 @@ final class GatewayCache: Sendable {
                 try await discard(changed)
                 listed = nil
             }
-            if listed == nil { try await makeRoom(for: file.size ?? 0) }
+            if listed == nil {
+                try checkMayFetchAgain(file)
+                try await makeRoom(for: file.size ?? 0)
+            }
             let added = try await manager.add([request], for: Self.session)
             guard let (download, isNew) = added.first else { throw DownloadError(.internal, "nothing was added") }
             index.add(request, as: file.id)
@@ -167,6 +177,7 @@ final class GatewayCache: Sendable {
             return Holding(download, origin, self, seat)
         } catch {
             uses.release(file.id)
+            if error.code == .checksum { ends.notify() }
             throw error
         }
     }
@@ -205,11 +216,9 @@ final class GatewayCache: Sendable {
             try await fetchAgain(download)
         case .cancelled: try await fetchAgain(download)
         case .failed(let error) where error.code == .checksum:
-            wrong.withLock { $0[download.id] = .now }
-            // A client that immediately repeats its request receives the reason why its bytes ended early. apt does not use the
-            // reason, so for apt the file is fetched again.
-            let ended = try await manager.rows([download.id]).first?.endedAt ?? Date(timeIntervalSince1970: 0)
-            guard file.kind == .apt || Date().timeIntervalSince(ended) > wrongTime / .seconds(1) else { throw error }
+            let row = try await manager.rows([download.id]).first
+            note(error, of: download.id, at: row?.endedAt)
+            try checkMayFetchAgain(file)
             try await download.resume()
         case .failed, .paused, .waiting:
             try await download.change { listed in
@@ -221,12 +230,20 @@ final class GatewayCache: Sendable {
         return .new
     }
 
-    /// Whether the digest of a download was wrong recently, so that clients may have received wrong bytes.
-    func wasWrong(_ id: DownloadID) -> Bool {
-        wrong.withLock { $0[id] }.map { .now - $0 < Self.doubtfulTime } ?? false
+    /// Records that the bytes of a download did not have the digest of its file.
+    func note(_ mismatch: DownloadError, of id: DownloadID, at date: Date?) {
+        mismatches.withLock { $0[id] = Mismatch(error: mismatch, date: date ?? Date(timeIntervalSince1970: 0)) }
     }
 
-    private static let doubtfulTime: Duration = .seconds(3600)
+    /// Throws the error of a file whose digest was wrong a moment ago. A client that immediately repeats its request receives the
+    /// reason why its bytes ended early. apt does not use the reason, so for apt the file is fetched again.
+    private func checkMayFetchAgain(_ file: GatewayFile) throws(DownloadError) {
+        guard file.kind != .apt, let mismatch = mismatches.withLock({ $0[file.id] }) else { return }
+        guard Date().timeIntervalSince(mismatch.date) > wrongTime / .seconds(1) else { throw mismatch.error }
+    }
+
+    /// Whether the digest of a file was wrong since the start, so that clients may have received wrong bytes.
+    func wasWrong(_ id: DownloadID) -> Bool { mismatches.withLock { $0[id] } != nil }
 
     /// Whether the file of a complete download can be read. If its date or inode has changed, as after a copy, it is compared
     /// with its digest.

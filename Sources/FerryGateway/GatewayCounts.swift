@@ -14,7 +14,7 @@ final class GatewayCounts: Sendable {
         case space
         /// A user removed the file.
         case purged
-        /// The file no longer matched its digest.
+        /// The file did not match its digest, when it was fetched or later.
         case damaged
     }
 

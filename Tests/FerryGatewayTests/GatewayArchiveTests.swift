@@ -56,7 +56,10 @@ struct GatewayArchiveTests {
             let path = Self.path(rig, "pool/a%2bb_1.deb")
             let wrong = try? await rig.gateway(path)
             #expect(wrong?.data.count != 200_000)
-            #expect(try await rig.cached().contains { $0.status.state.kind == .failed })
+            await rig.log.wait(for: #""reason": damaged"#)
+            #expect(try await rig.cached().allSatisfy { $0.status.state.kind == .completed })
+            let left = try FileManager.default.contentsOfDirectory(atPath: rig.place.state + "/gateway/apt")
+            #expect(left.count == (isByHash ? 1 : 0), "\(left)")
             let right = try await rig.gateway(path, "GET", ["Range": "bytes=150000-"])
             #expect(right.status == 200 && right.data == Data(Self.package.bytes(0..<200_000)))
             let sent = rig.origin.requests.count

@@ -68,6 +68,13 @@ struct GatewayPackagesTests {
             // The next request says why.
             let again = try await rig.gateway(path)
             #expect(again.status == 502 && again.problem?.code == "checksum")
+            // Also when its bytes are gone.
+            await rig.log.wait(for: #""reason": damaged"#)
+            #expect(try await rig.cached().isEmpty)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: rig.place.state + "/gateway/pypi").isEmpty)
+            let third = try await rig.gateway(path)
+            #expect(third.status == 502 && third.problem?.code == "checksum")
+            #expect(rig.origin.bodyBytes("/files/six-1.whl") == 300_000)
             #expect(rig.log.text.contains("the gateway refused a request"))
         }
     }
