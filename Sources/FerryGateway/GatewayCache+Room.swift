@@ -197,7 +197,7 @@ extension GatewayCache {
         logger.info(
             "the gateway has removed a file",
             metadata: [
-                "id": "\(row.id)", "name": "\(GatewayText.visible(row.label ?? row.name))",
+                "id": "\(row.id)", "name": "\(GatewayText.visible(row.fileName))",
                 "bytes": "\(row.completedBytes)", "reason": "\(reason.rawValue)",
             ])
         return true

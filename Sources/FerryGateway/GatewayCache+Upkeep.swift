@@ -80,7 +80,7 @@ extension GatewayCache {
             case .damaged?:
                 logger.warning(
                     "a file of the gateway has not its digest any more",
-                    metadata: ["id": "\(row.id)", "name": "\(GatewayText.visible(row.label ?? row.name))"])
+                    metadata: ["id": "\(row.id)", "name": "\(GatewayText.visible(row.fileName))"])
                 report.damaged.append(entry(row, uses.all))
                 if await !remove(row, .damaged) { try await fetchAgain(download) }
             case .unknown?: report.unverified += 1
@@ -108,7 +108,7 @@ extension GatewayCache {
         let status = manager.status(of: row)
         let checksum = row.finished?.checksum ?? row.request.checksum
         return GatewayEntry(
-            id: row.id.rawValue, name: row.label ?? row.name, url: row.request.sources.first?.redacted ?? "",
+            id: row.id.rawValue, name: row.fileName, url: row.request.sources.first?.redacted ?? "",
             state: status.state.kind.rawValue, bytes: status.progress.completedBytes,
             checksum: checksum.map { "\($0)" }, addedAt: row.createdAt,
             usedAt: Date(timeIntervalSince1970: GatewayUses.use(of: row, uses)), isInUse: self.uses.isHeld(row.id))
@@ -120,7 +120,7 @@ extension GatewayCache {
         var chosen: [CatalogueRow] = []
         var known: Set<DownloadID> = []
         for word in words {
-            var found = rows.filter { ($0.label ?? $0.name).hasSameBytes(as: word) }
+            var found = rows.filter { $0.fileName.hasSameBytes(as: word) || $0.label?.hasSameBytes(as: word) == true }
             if found.isEmpty, !word.isEmpty {
                 found = rows.filter { row in
                     row.id.rawValue.utf8.hasPrefix(word) || row.id.rawValue.utf8.hasPrefix("gateway-" + word)

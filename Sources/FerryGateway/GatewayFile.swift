@@ -47,11 +47,20 @@ struct GatewayFile: Sendable {
         request.trust.acceptsHTML = true
         request.usesServerTime = false
         request.network.allowsPrivate = allowsPrivate ? nil : false
-        request.label = url.path.split(at: "/").last.map { String($0.prefix(200)) }
+        request.label = Self.name(of: url)
         request.userInfo =
             request.hasSecrets ? origin.map { [Self.originMember: $0.description] } ?? [:] : Self.isOpen
         request.root = directory
         return request
+    }
+
+    /// Returns the name of a file for users: the last segment of its URL, decoded unless that yields invalid UTF-8 or control
+    /// characters. apt encodes characters such as `+` and `~`.
+    static func name(of url: DownloadURL) -> String? {
+        guard let segment = url.path.split(at: "/").last else { return nil }
+        let bytes = PercentEncoding.decode(segment.utf8)
+        let text = bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F } ? String(validating: bytes, as: UTF8.self) : nil
+        return String((text ?? String(segment)).prefix(200))
     }
 
     /// The application data of a download that was added without secrets, so that its bytes are public.
@@ -86,6 +95,11 @@ struct GatewayFile: Sendable {
         // allow(origin): whose bytes they are; carries no secret.
         return isNamedByServer && other.request.sources.first?.origin == url.origin
     }
+}
+
+extension CatalogueRow {
+    /// The name of a file of the cache for users. The label of a download that an earlier version has added is encoded.
+    var fileName: String { request.sources.first.flatMap { GatewayFile.name(of: $0) } ?? label ?? name }
 }
 
 extension GatewayKind {

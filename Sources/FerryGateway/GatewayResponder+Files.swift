@@ -149,8 +149,8 @@ extension GatewayResponder {
         if size == nil, file.checksum != nil { try await finish(file, holding.download) }
     }
 
-    /// Waits until the download of a file is complete, and reads the file if it is an index. Throws if the download has not compared
-    /// it with the digest of the file, because its request was changed meanwhile.
+    /// Waits until the download of a file is complete, and reads the file if it is an index. Throws if it was not compared with
+    /// its digest, because the request of the download was changed meanwhile.
     private func finish(_ file: GatewayFile, _ download: Download) async throws(DownloadError) {
         _ = try await download.finished()
         guard file.isVerified(by: download.request) else {

@@ -78,6 +78,34 @@ struct GatewayUpkeepTests {
         }
     }
 
+    /// apt encodes the characters + and ~.
+    @Test("List and purge name a file by its decoded name, which is also its label")
+    func decodedNames() async throws {
+        try await DaemonRig.runWithGateway { rig in
+            let name = "del+ta_2.0~rc1.whl"
+            rig.origin.serve("/del%2bta_2.0%7erc1.whl", Resource(size: 1000, seed: 1))
+            rig.origin.route("/simple/x/") { _ in .page(200, "<a href=/del%2bta_2.0%7erc1.whl>x</a>") }
+            let page = try await rig.gateway("/gw/pypi/simple/x/").text
+            let path = String(try #require(page.firstMatch(of: /href="([^"#]*)/)?.1))
+            #expect(try await rig.gateway(path).data.count == 1000)
+            #expect(try await Self.entries(rig).map(\.name) == [name])
+            #expect(try await rig.cached().map(\.label) == [name])
+            let reply = try await rig.ask(.purgeGateway, body: PurgeBody(words: [name]))
+            #expect(try reply.shape(PurgeReport.self).removed.map(\.name) == [name])
+        }
+    }
+
+    @Test(
+        "GatewayFile: its name is decoded, but not to control characters or invalid UTF-8",
+        arguments: [
+            ("a%2Bb%7e.deb", "a+b~.deb"), ("%E5%8C%85.deb", "包.deb"), ("a%0Ab.deb", "a%0Ab.deb"),
+            ("a%FFb%2b", "a%FFb%2b"),
+            ("a%zz", "a%zz"),
+        ])
+    func name(segment: String, name: String) throws {
+        #expect(GatewayFile.name(of: try DownloadURL("http://a.example/pool/" + segment)) == name)
+    }
+
     @Test("A file that a client reads stays when all are purged")
     func inUse() async throws {
         try await DaemonRig.runWithGateway { rig in
