@@ -173,9 +173,11 @@ final class GatewayResponder: Door {
             throw Problem(.methodNotAllowed, "The gateway is for reading.")
         }
         guard let upstream = upstreams.first(where: { route.isFor($0) }) else {
-            throw Problem(
-                .noSuchPath, "This gateway has no upstream for \(route.kind): see --gateway-upstream \(route.kind)=URL."
-            )
+            let reason =
+                upstreams.contains { $0.kind == route.kind }
+                ? "This URL is not below an upstream of this gateway for \(route.kind)"
+                : "This gateway has no upstream for \(route.kind)"
+            throw Problem(.noSuchPath, "\(reason): see --gateway-upstream \(route.kind)=URL.")
         }
         let allowsPrivate = await isPrivate(upstream.base.host)
         let claimant = users.claimant(await ClientWatch.user(of: channel))

@@ -106,6 +106,20 @@ struct GatewayArchiveTests {
         }
     }
 
+    @Test("An archive that is not below the upstream is refused, and the reason does not deny that there is one")
+    func otherArchive() async throws {
+        try await Self.run { rig in
+            for path in [
+                "/gw/apt/archive.example/ubuntu/pool/a.deb", "/gw/apt/" + rig.url("/other/a.deb").dropFirst(7),
+            ] {
+                let reply = try await rig.gateway(path)
+                #expect(reply.status == 404 && reply.text.contains("is not below an upstream of this gateway for apt"))
+                #expect(reply.text.contains("--gateway-upstream apt=URL") && !reply.text.contains("has no upstream"))
+            }
+            #expect(rig.origin.requests.isEmpty)
+        }
+    }
+
     @Test("An index of 17 MiB that passes is not read, and the log says so")
     func largeIndex() async throws {
         try await Self.run { rig in
