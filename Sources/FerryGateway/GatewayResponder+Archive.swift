@@ -6,12 +6,13 @@ import HummingbirdCore
 
 /// Archives of Debian packages. The sources of apt name the gateway's URL, or apt uses the gateway as its proxy.
 extension GatewayResponder {
-    /// Indexes are passed through. Packages are downloaded, and verified by the digest from an index; without one, their
-    /// versions are distinguished by validators. An index whose URL contains a digest is downloaded and verified by it.
+    /// Indexes and directories are passed through. Packages are downloaded, and verified by the digest from an index; without one,
+    /// as for a URL with a query, their versions are distinguished by validators. An index whose URL contains a digest is
+    /// downloaded and verified by it.
     func archive(_ rest: Substring, _ visit: Visit) async throws -> Response {
         guard let url = visit.upstream.url(archived: rest) else { throw Problem(.noSuchPath) }
         let parts = url.path.split(at: "/")
-        guard url.query == nil, let name = parts.last else { return try await pass(visit, url, prefix: "") }
+        guard let name = parts.last else { return try await pass(visit, url, prefix: "") }
         let isByHash = parts.dropLast().suffix(2).elementsEqual(["by-hash", "SHA256"])
         let isIndex = parts.contains { $0.hasSameBytes(as: "dists") }
         guard isByHash || !isIndex && url.path.utf8.last != UInt8(ascii: "/") else {
