@@ -390,7 +390,9 @@ final class GatewayResponder: Door {
 
     private func problem(_ error: any Error, at target: Substring) -> Problem {
         switch error {
-        case let error as DownloadError:
+        case var error as DownloadError:
+            // The suggestion is for the user of a download, who could drop its checksum.
+            error.suggestion = nil
             // A failure of an upstream must not be reported as an error of the client.
             var problem = Problem(error)
             if problem.status < 500 { problem.status = 502 }
