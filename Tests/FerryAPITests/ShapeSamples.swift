@@ -273,7 +273,7 @@ enum ShapeSamples {
             ("StorageReport", StorageReport()),
             ("ResumeDataBody", ResumeDataBody(Data([1]))), ("TakenBody", TakenBody(path: "/d/a")),
             ("SelectionBody", SelectionBody(ids: ["a"], words: ["b"])),
-            ("RemovalBody", RemovalBody(["a"], words: ["b"], deleteFiles: true)),
+            ("RemovalBody", RemovalBody(["a"], words: ["b"], which: .all, deleteFiles: true)),
             ("ChangeBody", ChangeBody(["a"], words: ["b"], change: change)),
             ("MoveBody", MoveBody(["a"], words: ["b"], to: .first)),
             ("ClearBody", ClearBody(.all, deleteFiles: true)), ("AcknowledgeBody", AcknowledgeBody([1])),

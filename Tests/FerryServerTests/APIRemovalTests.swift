@@ -37,6 +37,35 @@ struct APIRemovalTests {
         }
     }
 
+    @Test("API removal: with `which`, only ended downloads of this kind are removed; the others stay and are reported")
+    func ended() async throws {
+        try await DaemonRig.run { rig in
+            rig.origin.serve("/runs", Resource(size: 4 << 20, seed: 2))
+            rig.origin.always("/runs", .stall(after: 1 << 20))
+            let runs = try await rig.add(rig.new("/runs") { $0.maxConnections = 1 }).id
+            #expect(try await rig.reach("downloading", runs).status.state == .downloading)
+            let paused = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true }).id
+            let done = try await rig.add(rig.new("/file/2k")).id
+            #expect(try await rig.reach("completed", done).status.state.kind == .completed)
+            let ids = [runs.rawValue, paused.rawValue, done.rawValue]
+            func remove(_ which: ClearFilter) async throws -> ActionCount {
+                try await rig.ask(.removeMany, body: RemovalBody(ids, which: which)).shape(ActionCount.self)
+            }
+            let failed = try await remove(.failed)
+            #expect(failed.changed == 0)
+            #expect(failed.failures?.map(\.id) == ids)
+            let count = try await remove(.all)
+            #expect(count.changed == 1)
+            #expect(count.failures?.map(\.id) == [runs.rawValue, paused.rawValue])
+            #expect(count.failures?.map(\.error.code) == [.wrongState, .wrongState])
+            #expect(
+                count.failures?.map(\.error.message)
+                    == ["runs was not removed: it is downloading", "1k was not removed: it is paused"])
+            #expect(Set(try await rig.ask(.list).shape(DownloadPage.self).items.map(\.id)) == [runs, paused])
+            #expect(try await rig.reach("downloading", runs).status.state == .downloading)
+        }
+    }
+
     @Test("API removal: waiting downloads do not start when the ones before them are removed")
     func waiting() async throws {
         try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 1}"#) { rig in

@@ -390,13 +390,14 @@ class Removing(PageTest):
 
     def test_a_removal_is_undone(self):
         made = self.finished("back.bin", "other.bin")
+        self.browser.until(lambda: len(self.browser.all(".toast")) == 2, "their ends were told")
         self.browser.press(self.browser.button(made[0], "remove"))
         self.browser.gone(f'.row[data-id="{made[0]}"]')
         self.browser.press(".toast [data-toast=action]")
         self.browser.until(lambda: self.browser.names() == ["back.bin", "other.bin"], "it is back, at its place")
         self.assertEqual([item["name"] for item in self.daemon.items()], ["back.bin", "other.bin"])
         said = lambda: self.browser.text("[data-live=polite]").strip()
-        self.browser.until(lambda: said() == "It is back on the list", "it is told")
+        self.browser.until(lambda: said() == "It is back on the list", lambda: f"it is told, not {said()}")
         self.browser.one(".row").send_keys(Keys.CONTROL + "a" + Keys.NULL + Keys.DELETE)
         self.browser.until(lambda: self.browser.names() == [], "both are gone")
         self.browser.press(".toast [data-toast=action]")
@@ -438,6 +439,42 @@ class Removing(PageTest):
         self.browser.driver.refresh()
         self.browser.until(lambda: [item["id"] for item in self.daemon.items()] == made[:1], "the daemon was told")
         self.assertTrue((self.daemon.downloads / "goes.bin").exists(), "the file stays")
+
+    def test_one_that_begins_again_elsewhere_is_not_removed(self):
+        made = [self.daemon.add(self.origin.file("200K", f"again-{number}.bin", "rate=100M")) for number in range(2)]
+        for identifier in made:
+            self.browser.until_state(identifier, "completed")
+        self.daemon.call("PATCH", "/settings", {"rateLimit": 20_000})
+        self.browser.one(".row").send_keys(Keys.CONTROL + "a" + Keys.NULL + Keys.DELETE)
+        self.browser.until(lambda: self.browser.names() == [], "both are hidden")
+        self.daemon.call("POST", f"/downloads/{made[0]}/restart")
+        self.browser.row(made[0])
+        self.assertEqual(self.browser.names(), ["again-0.bin"])
+        # The other one is removed when its time has come.
+        self.browser.until(lambda: [item["id"] for item in self.daemon.items()] == made[:1], "the daemon was told")
+        self.assertEqual(self.daemon.show(made[0])["state"], "downloading")
+        self.browser.row(made[0])
+        self.assertEqual(self.browser.all(".toast-warn"), [])
+        # What nobody means any more has no Undo.
+        self.daemon.call("POST", f"/downloads/{made[0]}/cancel")
+        self.browser.until_state(made[0], "cancelled")
+        self.browser.row(made[0]).send_keys(Keys.DELETE)
+        self.browser.one(".toast [data-toast=action]")
+        self.daemon.call("POST", f"/downloads/{made[0]}/restart")
+        self.browser.row(made[0])
+        self.browser.gone(".toast [data-toast=action]")
+
+    def test_a_removal_asks_the_daemon_for_ended_ones_alone(self):
+        [made] = self.finished("race.bin")
+        self.browser.js("""
+            const real = window.fetch;
+            window.fetch = async (path, options) => {
+              if (String(path).endsWith('/downloads/remove')) window.removal = JSON.parse(options.body);
+              return real(path, options);
+            };""")
+        self.browser.row(made).send_keys(Keys.DELETE)
+        self.browser.until(lambda: self.daemon.items() == [], "the daemon was told")
+        self.assertEqual(self.browser.js("return window.removal"), {"ids": [made], "which": "all"})
 
     def test_the_keyboard_stays_in_the_list_when_its_row_goes(self):
         made = self.finished("1.bin", "2.bin", "3.bin")

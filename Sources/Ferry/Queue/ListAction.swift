@@ -16,7 +16,7 @@ package enum ListAction: Sendable {
     case resume(triesServers: Bool = true)
     case cancel
     case restart
-    /// With `ifIn`, only downloads in these states are removed.
+    /// With `ifIn`, only downloads in these states are removed; others throw `wrongState`.
     case remove(deletingFiles: Bool, ifIn: Set<StateKind>? = nil)
     case change(RequestChange)
 
@@ -56,7 +56,7 @@ package enum ListAction: Sendable {
         case .resume: kind == .paused || kind == .failed
         case .cancel: !kind.isOver
         case .restart: false
-        case .remove: true
+        case .remove(_, let kinds): kinds?.contains(kind) ?? true
         // A new link, credentials or another start date may end the wait.
         case .change(let change):
             !change.members.contains(.notBefore)

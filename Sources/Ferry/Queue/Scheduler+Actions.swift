@@ -179,14 +179,16 @@ extension Scheduler {
         }
     }
 
-    /// With `kinds`, removes the download only if it is listed and in one of these states once the lock is acquired.
+    /// With `kinds`, throws `wrongState` if the download is in another state once the lock is acquired.
     private func remove(
         _ live: LiveDownload, deletingFile: Bool, ifIn kinds: Set<StateKind>?
     ) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
-        if let kinds, live.isClosed || !kinds.contains(StateKind(live.current)) { return }
         try checkMayAct(on: live)
+        if let kinds, !kinds.contains(StateKind(live.current)) {
+            throw live.current.refusal(of: .remove, on: live.status.name)
+        }
         try await holding(live, .cancel) { _ throws(DownloadError) in
             let held = held(live)
             if deletingFile, let error = try await deleteFiles(of: [held])[live.id] { throw error }

@@ -223,7 +223,8 @@ extension Scheduler {
             let ids = Array(replaced.keys)
             let again = try await perform(.remove(deletingFiles: false, ifIn: kinds), on: ids, session: session)
             result.changed.formUnion(again.changed)
-            result.failures.merge(again.failures) { $1 }
+            // A download that has begun again or left the list meanwhile is not meant any more.
+            result.failures.merge(again.failures.filter { ![.wrongState, .notFound].contains($1.code) }) { $1 }
         }
         if let error = result.failures.values.first { throw error }
         result.failures = replaced
@@ -236,7 +237,7 @@ extension DownloadState {
 }
 
 extension ClearFilter {
-    fileprivate var kinds: Set<StateKind> {
+    package var kinds: Set<StateKind> {
         switch self {
         case .completed: [.completed]
         case .failed: [.failed]

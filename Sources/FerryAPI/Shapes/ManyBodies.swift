@@ -21,17 +21,22 @@ package struct SelectionBody: SelectingBody, Encodable, Hashable {
     package enum CodingKeys: String, CodingKey, CaseIterable { case ids, words }
 }
 
-/// `POST /downloads/remove`: downloads to remove from the list. Downloads that have not ended are cancelled first.
+/// `POST /downloads/remove`: downloads to remove from the list. Downloads that have not ended are cancelled first. With `which`,
+/// only ended downloads of this kind are removed.
 package struct RemovalBody: SelectingBody, Encodable, Hashable {
     package var ids: [String]?
     package var words: [String]?
+    package var which: ClearFilter?
     package var deleteFiles: Bool?
-    package init(_ ids: [String]? = nil, words: [String]? = nil, deleteFiles: Bool? = nil) {
+    package init(
+        _ ids: [String]? = nil, words: [String]? = nil, which: ClearFilter? = nil, deleteFiles: Bool? = nil
+    ) {
         self.ids = ids
         self.words = words
+        self.which = which
         self.deleteFiles = deleteFiles
     }
-    package enum CodingKeys: String, CodingKey, CaseIterable { case ids, words, deleteFiles }
+    package enum CodingKeys: String, CodingKey, CaseIterable { case ids, words, which, deleteFiles }
 }
 
 /// `POST /downloads/change`: the same change for several downloads.

@@ -87,8 +87,13 @@ extension DownloadState {
         if actions.contains(action) { return true }
         switch (action, self) {
         case (.pause, .paused), (.resume, .downloading), (.resume, .verifying), (.cancel, .cancelled): return false
-        default: throw DownloadError(.wrongState, ErrorPhrase(action.refusal, name, ErrorPhrase(phrase)))
+        default: throw refusal(of: action, on: name)
         }
+    }
+
+    /// The error of an action that is not possible in this state.
+    package func refusal(of action: DownloadAction, on name: String) -> DownloadError {
+        DownloadError(.wrongState, ErrorPhrase(action.refusal, name, ErrorPhrase(phrase)))
     }
 
     /// The error that a reader receives when the download will not continue by itself.
@@ -118,7 +123,7 @@ extension DownloadAction {
         case .cancel: .cannotCancel
         case .change: .cannotChange
         case .restart: .cannotRestart
-        case .remove: preconditionFailure("every state permits a removal")
+        case .remove: .cannotRemove
         }
     }
 }

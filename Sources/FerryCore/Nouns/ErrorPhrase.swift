@@ -160,7 +160,7 @@ extension ErrorPhrase {
         // The manager's list
         case alreadyListed, notListed, nothingLeft, credentialsNotKept, notInThatPriority
         // An action that is not possible in the download's state, which fills the placeholder
-        case cannotPause, cannotResume, cannotCancel, cannotRestart, cannotChange, cannotRead
+        case cannotPause, cannotResume, cannotCancel, cannotRestart, cannotChange, cannotRemove, cannotRead
         case itWaits, itIsDownloading, itIsVerified, itIsPaused, itHasFailed, itIsComplete, itWasCancelled, itIsAStream
         // The daemon
         case daemonNotFound, daemonNotStarted, daemonSilent, daemonAbsent, daemonOtherVersion, daemonUnreadable

@@ -127,6 +127,7 @@ extension SentenceTable {
         .cannotPause: ("{0} cannot be paused: {1}", "无法暂停 {0}：{1}"),
         .cannotResume: ("{0} cannot be resumed: {1}", "无法继续 {0}：{1}"),
         .cannotCancel: ("{0} cannot be cancelled: {1}", "无法取消 {0}：{1}"),
+        .cannotRemove: ("{0} was not removed: {1}", "未移除 {0}：{1}"),
         .cannotRestart: ("{0} cannot be restarted: {1}", "无法重新下载 {0}：{1}"),
         .cannotChange: ("{0} cannot be changed: {1}", "无法更改 {0}：{1}"),
         .cannotRead: ("{0} cannot be read: {1}", "无法读取 {0}：{1}"),

@@ -26,7 +26,7 @@ extension API {
 
     func removeMany(_ call: APIRequest) async throws -> Response {
         let body = try await read(RemovalBody.self, of: call)
-        let action = ListAction.remove(deletingFiles: body.deleteFiles ?? false)
+        let action = ListAction.remove(deletingFiles: body.deleteFiles ?? false, ifIn: body.which?.kinds)
         return try await many(call, body) { ids, session in
             try await manager.perform(action, on: ids, session: session)
         }

@@ -15,6 +15,9 @@ const UNDO_TIME = 8000;
 /// More than so many are not removed in a moment: a message says that it goes on.
 const MANY = 1000;
 
+/// What the daemon is told of each kind of removal. Between a look at the list and the request an ended one may begin again.
+const REMOVALS = { remove: {}, removeEnded: { which: 'all' }, removeFile: { deleteFiles: true } };
+
 const hasEnded = (entry) => wordsOf(entry).hasEnded(entry);
 const isSet = (entry) => Boolean(entry.isSet);
 const isDownload = (entry) => !entry.isSet;
@@ -23,7 +26,7 @@ export class Actions {
   #api;
   #store;
   #announcer;
-  /// Removals that can still be taken back: each is carried out by being called.
+  /// Removals that are not done: each is carried out by being called, and gives the promise of its end.
   #pending = new Set();
 
   constructor(api, store, announcer) {
@@ -75,9 +78,10 @@ export class Actions {
     if (problem) this.#announcer.warn(t('failure', { reason: problem.text ?? problem.message }));
   }
 
-  /// Carries out what could still be taken back; the page is about to go.
-  finish() {
-    for (const carryOut of [...this.#pending]) carryOut(true);
+  /// Carries out what could still be taken back, and waits for it.
+  /// - isLeaving: the page is about to go.
+  async finish(isLeaving = false) {
+    await Promise.all([...this.#pending].map((carryOut) => carryOut(isLeaving)));
   }
 
   #tell(action, targets) {
@@ -95,7 +99,7 @@ export class Actions {
         label: t('do.startNow'), run: () => this.#goFirst(waits.download),
       });
     }
-    const takesBack = action === 'cancel' && !hasSets ? { label: t('do.restart'), run: () => this.#send('restart', targets) } : null;
+    const takesBack = action === 'cancel' && !hasSets ? { label: t('do.restart'), run: async () => this.report((await this.#send('restart', targets))[0]) } : null;
     if (takesBack) this.#announcer.say(text, takesBack);
     else this.#announcer.speak(text);
   }
@@ -103,31 +107,54 @@ export class Actions {
   /// Takes ended ones off the list; the daemon is told when there has been time to think better of it.
   #removeSoon(targets) {
     const ids = targets.map(({ id }) => id);
-    const removeNow = async (isLeaving = false) => {
-      clearTimeout(timer);
-      if (!this.#pending.delete(removeNow)) return;
-      const problems = await this.#send('remove', targets, isLeaving);
-      if (problems.length > 0) this.#store.unhide(ids);
-      this.report(problems[0]);
-    };
+    const meant = () => targets.filter(({ id }) => this.#store.isHidden(id));
     let timer;
+    let dismiss = () => {};
+    const watching = new AbortController();
+    /// Whether it could still be taken back, which now it cannot.
+    const settle = () => {
+      if (watching.signal.aborted) return false;
+      watching.abort();
+      clearTimeout(timer);
+      dismiss();
+      return true;
+    };
+    let carriedOut = null;
+    const removeNow = (isLeaving = false) => {
+      if (settle()) carriedOut = this.#removeHidden(meant(), isLeaving).finally(() => this.#pending.delete(removeNow));
+      return carriedOut;
+    };
     const wait = () => {
       clearTimeout(timer);
-      if (this.#pending.has(removeNow)) timer = setTimeout(() => removeNow(), UNDO_TIME);
+      if (!watching.signal.aborted) timer = setTimeout(() => removeNow(), UNDO_TIME);
     };
     this.#pending.add(removeNow);
     wait();
     this.#store.hide(ids);
     const undo = () => {
-      if (!this.#pending.delete(removeNow)) return;
-      clearTimeout(timer);
+      if (!settle()) return;
+      this.#pending.delete(removeNow);
+      const { length: n } = meant();
       this.#store.unhide(ids);
-      this.#announcer.speak(t('undone', { n: ids.length }));
+      this.#announcer.speak(t('undone', { n }));
     };
+    // Those that were begun again elsewhere, or are gone, are not meant any more.
+    this.#store.addEventListener('list', () => {
+      if (!ids.some((id) => this.#store.isHidden(id))) removeNow();
+    }, { signal: watching.signal });
     const did = targets.some((entry) => isSet(entry) || entry.state === 'completed') ? 'did.remove' : 'did.removeUnfinished';
     const text = ids.length === 1 ? t(did, { name: targets[0].name }) : many(did, targets);
-    this.#announcer.say(text, { label: t('undo'), run: undo, time: UNDO_TIME, hold: () => clearTimeout(timer), release: wait });
+    dismiss = this.#announcer.say(text, { label: t('undo'), run: undo, time: UNDO_TIME, hold: () => clearTimeout(timer), release: wait });
     return true;
+  }
+
+  /// Has the daemon remove ended ones that are hidden. Those that it cannot remove are shown again.
+  async #removeHidden(targets, isLeaving) {
+    const problems = await this.#send('removeEnded', targets, isLeaving);
+    const failed = problems.filter(isFailure);
+    // A request that failed as a whole names none.
+    if (failed.length > 0) this.#store.unhide((failed.every(({ id }) => id) ? failed : targets).map(({ id }) => id));
+    this.report(failed[0]);
   }
 
   /// The place of a download among those that wait for a slot, and their number; `null` if it need not wait.
@@ -164,17 +191,21 @@ export class Actions {
   }
 
   async #sendSet(action, id, isLeaving) {
-    const set = await this.#api.actOnSet(id, action, isLeaving);
-    if (set) this.#store.takeSet(set);
+    try {
+      const set = await this.#api.actOnSet(id, action === 'removeEnded' ? 'remove' : action, isLeaving);
+      if (set) this.#store.takeSet(set);
+    } catch (problem) {
+      throw Object.assign(problem, { id });
+    }
   }
 
   async #sendDownloads(action, targets, isLeaving) {
     const ids = targets.map(({ id }) => id);
-    const isRemoval = action === 'remove' || action === 'removeFile';
+    const isRemoval = action.startsWith('remove');
     const done = isRemoval && ids.length > MANY ? this.#announcer.lasting(t('removing', { n: ids.length })) : () => {};
     if (isRemoval) this.#store.leave(ids, true);
     try {
-      if (isRemoval) return await this.#api.actMany(ids, 'remove', { deleteFiles: action === 'removeFile' }, isLeaving);
+      if (isRemoval) return await this.#api.actMany(ids, 'remove', REMOVALS[action], isLeaving);
       if (action === 'anyway') return await this.#api.actMany(ids, 'change', { change: { allowsMetered: true } });
       if (ids.length > 1) return await this.#api.actMany(ids, action);
       this.#store.take(await this.#api.act(ids[0], action));

@@ -35,16 +35,16 @@ export class Announcer {
 
   /// - action: `{label, run, time, hold, release}`: a button in the message, which stays for that time; while it has the
   ///   focus the message stays, and what waits for that time is held until it is released.
+  /// Gives what takes the message away.
   say(text, action = null) {
     this.speak(text);
-    this.#toast('info', text, null, action);
+    return this.#toast('info', text, null, action).dismiss;
   }
 
   /// A message that stays while something is under way: the function takes it away.
   lasting(text) {
     this.speak(text);
-    const toast = this.#toast('clock', text, null, { time: Infinity });
-    return () => toast.remove();
+    return this.#toast('clock', text, null, { time: Infinity }).dismiss;
   }
 
   /// - stays: until it is dismissed.
@@ -163,7 +163,7 @@ export class Announcer {
     this.#toasts.append(toast);
     // Those with a button, and those that stay, keep their place and their time.
     for (const other of [...this.#toasts.querySelectorAll('.toast:not(:has([data-toast]), [data-stays])')].slice(0, -MOST_TOASTS)) other.remove();
-    return toast;
+    return Object.assign(toast, { dismiss: close });
   }
 
   // Notifications ---------------------------------------------------------------------------------------------------

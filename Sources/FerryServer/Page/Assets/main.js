@@ -164,11 +164,11 @@ function showPage(api, store) {
     }, { signal });
     list.addEventListener('shown', () => { if (store.isLoaded || list.shown.length > 0) parts.load(); }, { signal });
     window.addEventListener('pagehide', () => {
-      actions.finish();
+      actions.finish(true);
       draft.keep(token.get() === null ? '' : add.text);
     }, { signal });
     window.addEventListener('pageshow', ({ persisted }) => { if (persisted) draft.keep(''); }, { signal });
-    signal.addEventListener('abort', () => actions.finish());
+    signal.addEventListener('abort', () => actions.finish(true));
     const leaveDetail = () => {
       list.setOpen(null);
       if (openInAddress() !== null) history.replaceState(null, '', location.pathname + location.search);

@@ -5,7 +5,7 @@
 // when its user has done something), `happened` {event}, `settings`, `network`, `statistics`, `connection`, `away`.
 
 import { Stream } from './stream.js';
-import { noteSlots, setEntry } from './entry.js';
+import { noteSlots, setEntry, wordsOf } from './entry.js';
 import { isUnproven, needsUser } from './words.js';
 
 /// The most entries of one page of the list, as the daemon allows.
@@ -133,7 +133,7 @@ export class Store extends EventTarget {
     return asOf >= (known?.asOf ?? 0) && asOf >= (this.#left.get(id) ?? 0);
   }
 
-  /// Takes them out of what is shown, before the daemon is told.
+  /// Takes ended ones out of what is shown, before the daemon is told. One that is begun again elsewhere is shown again.
   hide(ids) {
     for (const id of ids) {
       const entry = this.entry(id);
@@ -152,6 +152,16 @@ export class Store extends EventTarget {
       this.#kin(entry).set(id, entry);
     }
     this.#say('list');
+  }
+
+  isHidden(id) { return this.#hidden.has(id); }
+
+  /// Whether one that is hidden stays so, as what is new of it says.
+  #staysHidden(entry) {
+    if (!this.#hidden.has(entry.id)) return false;
+    if (wordsOf(entry).hasEnded(entry)) this.#hidden.set(entry.id, entry);
+    else this.#hidden.delete(entry.id);
+    return this.#hidden.has(entry.id);
   }
 
   /// Whether the daemon has been told to remove these.
@@ -283,7 +293,7 @@ export class Store extends EventTarget {
     this.#unproven.delete(download.id);
     if (download.state !== 'completed') this.#lost.delete(download.id);
     this.#note(download);
-    if (this.#hidden.has(download.id)) return void this.#hidden.set(download.id, download);
+    if (this.#staysHidden(download)) return;
     const old = this.downloads.get(download.id);
     this.downloads.set(download.id, download);
     this.#noticeEnd(old, download);
@@ -293,7 +303,7 @@ export class Store extends EventTarget {
   #putSet(set) {
     const entry = setEntry(set);
     entry.isStale = this.isAway;
-    if (this.#hidden.has(set.id)) return void this.#hidden.set(set.id, entry);
+    if (this.#staysHidden(entry)) return;
     const old = this.sets.get(set.id);
     this.sets.set(set.id, entry);
     this.#noticeEnd(old, entry);
