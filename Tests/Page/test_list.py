@@ -440,6 +440,26 @@ class Removing(PageTest):
         self.browser.until(lambda: [item["id"] for item in self.daemon.items()] == made[:1], "the daemon was told")
         self.assertTrue((self.daemon.downloads / "goes.bin").exists(), "the file stays")
 
+    def test_the_same_link_is_added_again_while_its_removal_can_be_undone(self):
+        [old] = self.finished("twice.bin")
+        link = self.origin.file("10K", "twice.bin")
+        # The answer to the removal comes late: the addition is sent after it.
+        self.browser.js("""
+            const real = window.fetch;
+            window.fetch = async (path, options) => {
+              const answer = await real(path, options);
+              if (String(path).endsWith('/downloads/remove')) await new Promise((resolve) => setTimeout(resolve, 500));
+              return answer;
+            };""")
+        self.browser.row(old).send_keys(Keys.DELETE)
+        self.browser.gone(f'.row[data-id="{old}"]')
+        self.browser.one(".add-field").send_keys(link + Keys.ENTER)
+        self.browser.until(lambda: [item["id"] != old for item in self.daemon.items()] == [True], "another one in its place")
+        [new] = [item["id"] for item in self.daemon.items()]
+        self.browser.until_state(new, "completed")
+        self.assertEqual(self.browser.all("[data-toast=action]"), [], "no Undo is left")
+        self.assertNotIn("already", self.browser.text(".toasts"))
+
     def test_one_that_begins_again_elsewhere_is_not_removed(self):
         made = [self.daemon.add(self.origin.file("200K", f"again-{number}.bin", "rate=100M")) for number in range(2)]
         for identifier in made:

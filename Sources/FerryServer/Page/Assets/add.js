@@ -18,6 +18,7 @@ export class AddForm {
   #api;
   #store;
   #announcer;
+  #onAdd;
   #onAdded;
   #field;
   #error;
@@ -35,12 +36,14 @@ export class AddForm {
   /// When links were added last: the second half of a double click finds the field empty, which is no fault.
   #addedAt = -Infinity;
 
-  constructor({ api, store, parts, announcer, signal, onAdded }) {
+  /// - onAdd: what is done, and waited for, before links are sent.
+  constructor({ api, store, parts, announcer, signal, onAdd, onAdded }) {
     this.#api = api;
     this.#parts = parts;
     this.#signal = signal;
     this.#store = store;
     this.#announcer = announcer;
+    this.#onAdd = onAdd;
     this.#onAdded = onAdded;
     this.element = this.#build();
   }
@@ -234,6 +237,7 @@ export class AddForm {
     setAttribute(this.#button, 'aria-disabled', 'true');
     let isNextAsked = false;
     try {
+      await this.#onAdd();
       await add();
       isNextAsked = this.#askedWith === this.#sent + this.#field.value && this.#field.value.trim() !== '';
     } catch (problem) {

@@ -142,6 +142,8 @@ function showPage(api, store) {
     });
     const add = new AddForm({
       api, store, parts, announcer, signal,
+      // A link that is only hidden would be on the list already, and then removed.
+      onAdd: () => actions.finish(),
       // What is shown stays where it is; one that cannot be seen is a button away.
       onAdded: (items, text, areNew) => {
         const id = items.at(-1)?.id;
