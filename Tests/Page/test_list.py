@@ -484,6 +484,48 @@ class Removing(PageTest):
         self.browser.row(made[0])
         self.browser.gone(".toast [data-toast=action]")
 
+    def test_one_that_left_the_list_unseen_is_not_brought_back_by_undo(self):
+        self.forgives = [r"net::ERR_", r"Failed to fetch"]
+        made = self.finished("unseen.bin", "seen.bin")
+        # However long this machine takes, the removal is not sent; and for a while the page reaches nobody.
+        self.browser.js("""
+            const realTimeout = setTimeout, real = window.fetch;
+            window.setTimeout = (run, time) => realTimeout(run, time === 8000 ? 800_000 : time);
+            window.fetch = async (...given) => {
+              if (window.isCut) throw new TypeError('cut');
+              return real(...given);
+            };""")
+        self.browser.row(made[0]).send_keys(Keys.DELETE)
+        self.browser.one(".toast [data-toast=action]")
+        self.browser.js("window.isCut = true")
+        self.daemon.kill()
+        self.browser.one(".lost")
+        self.daemon.start()
+        self.daemon.call("DELETE", f"/downloads/{made[0]}")
+        self.browser.js("window.isCut = false")
+        self.browser.gone(".lost")
+        self.browser.gone(".toast [data-toast=action]")
+        self.assertEqual(self.browser.names(), ["seen.bin"])
+
+    def test_one_that_is_removed_elsewhere_at_the_same_time_is_no_failure(self):
+        [made] = self.finished("both.bin")
+        self.browser.js("""
+            const real = window.fetch;
+            window.fetch = async (path, options) => {
+              if (!String(path).endsWith('/downloads/remove')) return real(path, options);
+              await new Promise((go) => { window.release = go; });
+              const answer = await real(path, options);
+              setTimeout(() => { window.isAnswered = true; }, 300);
+              return answer;
+            };""")
+        self.browser.row(made).send_keys(Keys.DELETE)
+        self.browser.until(lambda: self.browser.js("return Boolean(window.release)"), "it is about to ask")
+        self.daemon.call("DELETE", f"/downloads/{made}")
+        self.browser.js("window.release()")
+        self.browser.until(lambda: self.browser.js("return window.isAnswered === true"), "the answer is here")
+        self.assertEqual(self.browser.all(".toast-warn"), [])
+        self.assertEqual(self.browser.names(), [])
+
     def test_a_removal_asks_the_daemon_for_ended_ones_alone(self):
         [made] = self.finished("race.bin")
         self.browser.js("""

@@ -416,6 +416,10 @@ export class Store extends EventTarget {
     this.downloads = this.#merged(seen, this.downloads, asOf);
     this.sets = this.#merged(sets, this.sets, setsAsOf);
     if (isWhole) this.isLoaded = true;
+    // What has left the list meanwhile cannot come back.
+    for (const [id, { isSet, asOf: since = 0 }] of isWhole ? this.#hidden : []) {
+      if (!(isSet ? sets : seen).has(id) && !(since > (isSet ? setsAsOf : asOf))) this.#hidden.delete(id);
+    }
     this.#say('list');
   }
 
@@ -424,13 +428,10 @@ export class Store extends EventTarget {
     const next = new Map();
     for (const [id, entry] of seen) {
       if ((this.#left.get(id) ?? 0) > (entry.asOf ?? 0)) continue;
-      const old = known.get(id);
+      const old = known.get(id) ?? this.#hidden.get(id);
       const newest = old && (old.asOf ?? 0) > (entry.asOf ?? 0) ? old : entry;
       this.#note(newest);
-      if (this.#hidden.has(id)) {
-        this.#hidden.set(id, newest);
-        continue;
-      }
+      if (this.#staysHidden(newest)) continue;
       next.set(id, newest);
       if (old && newest !== old) this.#noticeEnd(old, newest);
     }
