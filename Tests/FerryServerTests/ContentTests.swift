@@ -59,7 +59,9 @@ struct ContentTests {
             let path = try #require(try await rig.reach("completed", id).status.path)
             #expect(try await rig.ask(.contentLink, id: id.rawValue).status == 201)
             try Data("another".utf8).write(to: URL(fileURLWithPath: path))
-            #expect(try await rig.ask(.contentLink, id: id.rawValue).problem?.code == "conflict")
+            let changed = try await rig.ask(.contentLink, id: id.rawValue).problem
+            #expect(changed?.code == "conflict")
+            #expect(changed?.error?.message == "\(path) is no longer the file that was downloaded")
             try FileManager.default.removeItem(atPath: path)
             #expect(try await rig.ask(.contentLink, id: id.rawValue).problem?.code == "disk")
         }

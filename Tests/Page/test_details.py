@@ -561,6 +561,17 @@ class Details(PageTest):
         self.browser.press("dialog.question [data-answer=yes]")
         self.browser.until(lambda: self.browser.text(f"{PANEL} .detail-name") == "second.bin", "the other one")
 
+    def test_a_file_that_was_changed_since_is_said_to_be_another(self):
+        identifier = self.daemon.add(self.origin.file("20K", "swapped.bin"))
+        self.browser.until_state(identifier, "completed")
+        path = self.daemon.downloads / "swapped.bin"
+        path.write_text("another")
+        self.addCleanup(path.unlink)  # The daemon deletes no file of somebody else.
+        self.forgives = [rf"/downloads/{identifier}/content .*409"]
+        self.open(identifier)
+        reason = lambda: self.browser.text(f"{PANEL} .detail-reason")
+        self.browser.until(lambda: "is no longer the file that was downloaded. Restart" in reason(), reason)
+
     def test_a_file_that_was_deleted_since_is_not_said_to_be_there(self):
         identifier = self.daemon.add(self.origin.file("20K", "deleted.bin"))
         self.browser.until_state(identifier, "completed")

@@ -20,7 +20,7 @@ extension Scheduler {
         let file = try await ContentFile.open(
             FilePath(finished.path), environment.files, within: live.request.root)
         guard file.status.length == finished.totalBytes, published.map(file.isUnchanged(since:)) ?? true else {
-            throw DownloadError(.conflict, ErrorPhrase(.otherThanFinished, finished.path), recovery: .needsUser)
+            throw DownloadError(.conflict, ErrorPhrase(.otherThanSaved, finished.path), recovery: .needsUser)
         }
         return DownloadContent.Description(
             size: finished.totalBytes, mediaType: finished.contentType,

@@ -96,7 +96,7 @@ extension ErrorPhrase {
         case fileTooLarge, fileLargerThan, otherSize, noLength, otherFile, changed, changedInStream, streamBroke,
             keepsChanging,
             cannotGoOn
-        case changedWhileRead, readBytesWrong, readsStream
+        case changedWhileRead, readBytesWrong, readsStream, otherThanSaved
         case checksumOfRequest, checksumOfList, checksumOfEarlierRun, checksumOfServer
         case weakProof, wrongDigest, wrongDigestInStream, wrongMessageDigest, notInChecksumList
         case damagedPieces, uncoveredPieces, unusablePieces

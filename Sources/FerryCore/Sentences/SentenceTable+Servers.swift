@@ -188,6 +188,7 @@ extension SentenceTable {
         .changedWhileRead: ("{0} changed while it was read", "读取期间 {0} 发生了变化"),
         .readBytesWrong: ("bytes that were read do not match their digest", "已读取的字节与其摘要不符"),
         .readsStream: ("{0} is written to a stream, which cannot be read", "{0} 正写入数据流，无法读取"),
+        .otherThanSaved: ("{0} is no longer the file that was downloaded", "{0} 已不是当初下载的文件"),
         .keepsChanging: ("the source keeps changing: {0}", "来源上的文件不断变化：{0}"),
         .cannotGoOn: ("it cannot be resumed: {0}", "无法继续下载：{0}"),
         .weakProof: ("the file is complete, but its proof is only “{0}”", "文件已完整，但其证明仅为“{0}”"),
