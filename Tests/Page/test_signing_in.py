@@ -10,6 +10,8 @@ import tempfile
 import urllib.request
 from pathlib import Path
 
+from selenium.webdriver.common.keys import Keys
+
 from browser import NAME
 from case import PageTest
 from servers import ROOT, end, line_of, own_environment, program
@@ -108,7 +110,47 @@ class SigningIn(PageTest):
         self.browser.open(f"{self.daemon.page}#code={self.daemon.code()}")
         self.browser.until(typed, "it is there for whom comes back")
         # What was taken is kept no longer.
-        self.assertIsNone(self.browser.js("return sessionStorage.getItem('ferry.links')"))
+        self.assertIsNone(self.browser.js("return sessionStorage.getItem('ferry.draft')"))
+
+    def test_options_that_were_set_outlive_a_reload_a_key_that_ends_and_another_language(self):
+        self.start(f"#code={self.daemon.code()}")
+        link = self.origin.file("10K", "kept.bin")
+        self.browser.write(".add-field", link)
+        self.browser.press(".options-toggle")
+        for name, text in (("name", "own.bin"), ("user", "me"), ("password", "secret"), ("rateLimit", "1 MB/s")):
+            self.browser.write(f"[name={name}]", text)
+        self.browser.press("[name=startsPaused]")
+        value = lambda name: self.browser.js("return document.querySelector(`.options [name=${arguments[0]}]`)?.value ?? null", name)
+        problem = lambda: self.browser.text(".field-password .field-error")
+        # Another language: nothing is lost.
+        self.browser.js("""
+            const select = document.querySelector('[name=language]');
+            select.value = 'zh';
+            select.dispatchEvent(new Event('change'));""")
+        self.browser.until(lambda: value("password") == "secret" and value("name") == "own.bin", "all is there")
+        self.assertEqual(problem(), "")
+        self.browser.js("""
+            const select = document.querySelector('[name=language]');
+            select.value = 'en';
+            select.dispatchEvent(new Event('change'));""")
+        self.forgives = [r"/api/v1/?\S* .*401", r"/api/v1/events"]
+        for token in self.daemon.call("GET", "/tokens")["items"]:
+            self.daemon.call("DELETE", f"/tokens/{token['id']}", {})
+        self.assertIn("no longer valid", self.browser.one(".notice").text)
+        self.assertNotIn("secret", self.browser.js("return JSON.stringify(sessionStorage)"))
+        self.browser.open(f"{self.daemon.page}#code={self.daemon.code()}")
+        self.browser.until(lambda: value("name") == "own.bin" and value("user") == "me", "they are there for whom comes back")
+        self.assertEqual(value("password"), "")
+        self.browser.until(lambda: "not kept" in problem(), "that the password is not there is said")
+        # Sent without it, nothing is added before its user knows.
+        self.browser.one(".add-field").send_keys(Keys.ENTER)
+        self.browser.until(
+            lambda: self.browser.driver.switch_to.active_element.get_attribute("name") == "password", "the password has the focus")
+        self.assertEqual(self.daemon.items(), [])
+        self.browser.driver.switch_to.active_element.send_keys("secret" + Keys.ENTER)
+        self.browser.until(lambda: [item["name"] for item in self.daemon.items()] == ["own.bin"], "it is added with its options")
+        [added] = self.daemon.items()
+        self.assertEqual((added["state"], self.daemon.show(added["id"])["rateLimit"]), ("paused", 1_000_000))
 
     def test_a_browser_that_is_signed_in_stays_so_in_every_tab(self):
         self.start(f"#code={self.daemon.code()}")

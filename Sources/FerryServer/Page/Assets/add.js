@@ -29,6 +29,8 @@ export class AddForm {
   #panel;
   /// The options; `null` before they are shown for the first time.
   #options = null;
+  /// The options of a draft, until they are shown.
+  #kept = {};
   #toggle;
   #hint;
   /// The last request that got no answer: sent again it keeps its identifiers, and adds nothing twice.
@@ -62,7 +64,14 @@ export class AddForm {
     this.focus();
   }
 
-  get text() { return this.#field.value; }
+  /// What was typed and not added, to be put back by `restore`.
+  get draft() { return { text: this.#field.value, options: this.#options?.values ?? this.#kept }; }
+
+  restore({ text, options }) {
+    if (text) this.offer(text, true);
+    this.#kept = options;
+    if (this.#hasKept) this.#showOptions(true);
+  }
 
   // Building --------------------------------------------------------------------------------------------------------
 
@@ -120,9 +129,12 @@ export class AddForm {
       store: this.#store, signal: this.#signal, onInput: () => this.#showSet(), onComplain: () => this.#showOptions(true),
     });
     this.#panel.replaceChildren(...this.#options.nodes);
+    this.#options.restore(this.#kept);
+    this.#kept = {};
     this.#showSet();
   }
 
+  get #hasKept() { return Object.keys(this.#kept).length > 0; }
   get #isSet() { return this.#options?.isSet ?? false; }
 
   /// Options count for one add alone. What is set is seen on the button, though the options be closed.
@@ -204,6 +216,9 @@ export class AddForm {
       this.#field.focus();
       return;
     }
+    // What was set before counts, though it cannot be shown yet.
+    if (this.#hasKept) this.#showOptions(true);
+    if (this.#hasKept) return;
     const options = this.#options ? this.#options.read() : {};
     if (!options) return;
     if (options.isSet) return this.#addSet(entries, options, unknown);

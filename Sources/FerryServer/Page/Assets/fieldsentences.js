@@ -68,6 +68,7 @@ export const fieldSentences = {
   'field.syncsToDisk': ['Do not sync to disk (a power cut may cost data)', '不同步到磁盘（断电可能丢失数据）'],
   'field.onDuplicate': ['Add again what is on the list', '已在列表中也再次添加'],
   'field.isSet': ['All files of a list or an index page, as one set', '列表或索引页面中的所有文件，作为一个文件集'],
+  'add.notKept': ['It was not kept: enter it again', '未保留此内容，请重新输入'],
   'add.user.needed': ['A password needs a user', '有密码时还需要用户名'],
   'add.onlyone': ['Only for one link', '只适用于单个链接'],
   'add.set.only': ['Not for a set of files', '不适用于文件集'],

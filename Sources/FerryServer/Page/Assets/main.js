@@ -107,28 +107,30 @@ function toolButton(key, iconName, run) {
 // The open download stands in the address, so that going back closes it.
 const openInAddress = () => new URLSearchParams(location.hash.slice(1)).get('download');
 
-/// Links that were typed and not added yet, kept in this tab while the page is loaded anew, or signed in again.
+/// What was typed and not added yet, `{text, options}`, kept in this tab while the page is loaded anew, or signed in again. A
+/// browser may write it to the disk: of secrets it has the names alone.
 const draft = {
   take() {
-    const text = this.read();
-    this.keep('');
-    return text;
+    let kept = null;
+    try { kept = JSON.parse(sessionStorage.getItem(DRAFT)); } catch { /* nothing was kept */ }
+    this.forget();
+    return kept ?? { text: '', options: {} };
   },
-  read() {
-    try { return sessionStorage.getItem(DRAFT) ?? ''; } catch { return ''; }
+  keep({ text, options }) {
+    const kept = Object.fromEntries(Object.entries(options).map(([name, value]) => [name, SECRETS.includes(name) ? null : value]));
+    if (!text && Object.keys(kept).length === 0) return this.forget();
+    try { sessionStorage.setItem(DRAFT, JSON.stringify({ text, options: kept })); } catch { /* then it is lost with the page */ }
   },
-  keep(text) {
-    try {
-      if (text) sessionStorage.setItem(DRAFT, text);
-      else sessionStorage.removeItem(DRAFT);
-    } catch { /* then it is lost with the page */ }
+  forget() {
+    try { sessionStorage.removeItem(DRAFT); } catch { /* nothing was kept */ }
   },
 };
-const DRAFT = 'ferry.links';
+const DRAFT = 'ferry.draft';
+const SECRETS = ['password', 'headers', 'cookies', 'proxy'];
 
-/// Gives what is kept of the page that is shown: `{view, text}`, of the list and of the field for links.
+/// Gives what is kept of the page that is shown: `{view, draft}`, of the list and of the field for links.
 function showPage(api, store) {
-  const kept = { view: null, text: draft.take() };
+  const kept = { view: null, draft: draft.take() };
   const show = () => mount((signal) => {
     const shell = h('div', { class: 'shell' });
     const actions = new Actions(api, store, announcer);
@@ -167,9 +169,10 @@ function showPage(api, store) {
     list.addEventListener('shown', () => { if (store.isLoaded || list.shown.length > 0) parts.load(); }, { signal });
     window.addEventListener('pagehide', () => {
       actions.finish(true);
-      draft.keep(token.get() === null ? '' : add.text);
+      if (token.get() === null) draft.forget();
+      else draft.keep(add.draft);
     }, { signal });
-    window.addEventListener('pageshow', ({ persisted }) => { if (persisted) draft.keep(''); }, { signal });
+    window.addEventListener('pageshow', ({ persisted }) => { if (persisted) draft.forget(); }, { signal });
     signal.addEventListener('abort', () => actions.finish(true));
     const leaveDetail = () => {
       list.setOpen(null);
@@ -212,8 +215,8 @@ function showPage(api, store) {
       onEscape: () => (panel.isOpen ? panel.leave() : selection.clear()),
     });
     if (kept.view) list.setView(kept.view);
-    if (kept.text) add.offer(kept.text, true);
-    signal.addEventListener('abort', () => Object.assign(kept, { view: list.view, text: add.text }));
+    add.restore(kept.draft);
+    signal.addEventListener('abort', () => Object.assign(kept, { view: list.view, draft: add.draft }));
     queueMicrotask(() => {
       list.measure();
       follow();
@@ -281,7 +284,7 @@ async function begin() {
     store?.stop();
     showSignIn(api.isLeaving ? 'signin.out' : 'signin.refused');
     // Who has signed out leaves nothing behind.
-    if (kept && !api.isLeaving) draft.keep(kept.text);
+    if (kept && !api.isLeaving) draft.keep(kept.draft);
   });
   store = new Store(api);
   store.addEventListener('ended', ({ detail }) => announcer.ended(detail));

@@ -5,6 +5,9 @@ import { t } from './text.js';
 import { FieldSet, SECTIONS } from './fields.js';
 import { isLink } from './links.js';
 
+/// The property of a field that has its value.
+const valueOf = ({ type }) => (type === 'checkbox' ? 'checked' : 'value');
+
 /// What can be chosen for a set of files.
 const OF_SETS = ['isSet', 'directory'];
 
@@ -12,6 +15,8 @@ export class AddOptions {
   #store;
   #fields;
   #warning = h('p', { class: 'notice', role: 'alert', hidden: true }, t('insecure.warning'));
+  /// What was set before and not kept, until its user has been told.
+  #missing = new Set();
   #folders = h('datalist', { id: uniqueId('folders') });
 
   /// - onInput, onComplain: as in `FieldSet`.
@@ -76,6 +81,9 @@ export class AddOptions {
 
   /// What they ask for; `null` when one makes no sense, which is said beside it.
   read() {
+    const missing = [...this.#missing].find((name) => this.#fields.input(name).value === '');
+    this.#missing.clear();
+    if (missing) return this.#fields.complain(missing, t('add.notKept'));
     const asked = this.#fields.read();
     if (!asked) return null;
     if (asked.password && !asked.user) return this.#fields.complain('user', t('add.user.needed'));
@@ -94,5 +102,28 @@ export class AddOptions {
     return true;
   }
 
-  forget() { this.#fields.forget(); }
+  forget() {
+    this.#missing.clear();
+    this.#fields.forget();
+  }
+
+  /// What is set, by field, to be put back by `restore`.
+  get values() {
+    return Object.fromEntries(this.#fields.changed.map((name) => [name, this.#fields.input(name)[valueOf(this.#fields.input(name))]]));
+  }
+
+  /// A value of `null` was not kept, which is said beside its field, and once more when the links are sent.
+  restore(values) {
+    for (const [name, value] of Object.entries(values)) {
+      if (!this.#fields.names.includes(name)) continue;
+      const input = this.#fields.input(name);
+      if (value === null) {
+        this.#missing.add(name);
+        this.#fields.complain(name, t('add.notKept'), false);
+        continue;
+      }
+      input[valueOf(input)] = value;
+      for (const type of ['input', 'change']) input.dispatchEvent(new Event(type));
+    }
+  }
 }
