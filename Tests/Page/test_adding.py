@@ -500,6 +500,34 @@ class Adding(PageTest):
         self.browser.press(".add-button")
         self.browser.until(lambda: len(self.browser.all('.row[data-state="completed"]')) == 2, "both are complete")
 
+    def dropped(self, **texts):
+        """What is in the field, or said, after texts of these types were dropped: `plain`, `html`."""
+        self.browser.js("""
+            const transfer = new DataTransfer();
+            for (const [type, text] of Object.entries(arguments[0])) transfer.setData(`text/${type}`, text);
+            for (const type of ['dragenter', 'dragover', 'drop'])
+              document.body.dispatchEvent(new DragEvent(type, {dataTransfer: transfer, bubbles: true, cancelable: true}));
+        """, texts)
+
+    def test_links_among_other_words_of_what_is_dropped_come_into_the_field(self):
+        one, two = "http://localhost/a/one.bin?x=1&y=2", "http://localhost/two.bin"
+        for texts, links in (
+            ({"plain": f"some words {two}, and more"}, [two]),
+            ({"plain": "a word", "html": f"a <a class=x href='{one.replace('&', '&amp;')}'>word</a>"}, [one]),
+            ({"plain": f"words {two} (one)", "html": f'words {two} (<a href="{one}">one</a>)'}, [one, two]),
+            ({"plain": f"File:\n{two}\n(1 MB)", "html": f"<p>File:<p>{two}<p>(1 MB)"}, [two]),
+            ({"plain": "one", "html": '<a href="javascript:void(0)">one</a> <a href="/other">two</a>'}, []),
+        ):
+            with self.subTest(texts=texts):
+                self.browser.write(FIELD, "")
+                self.dropped(**texts)
+                if links:
+                    self.browser.until(lambda: self.browser.one(FIELD).get_attribute("value").split("\n") == links, "they are in the field")
+                    self.assertEqual(self.browser.all(".toast-warn"), [])
+                else:
+                    self.assertIn("no link", self.browser.one(".toast-warn").text)
+                    self.assertEqual(self.browser.one(FIELD).get_attribute("value"), "")
+
     def test_a_link_that_is_pasted_anywhere_comes_into_the_field(self):
         link = self.origin.file("10K", "pasted.bin")
         self.browser.js("""

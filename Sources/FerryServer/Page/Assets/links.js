@@ -143,13 +143,24 @@ export function folderOf(link) {
   }
 }
 
-/// Links in what was dropped or pasted: a list of URIs has comments, a text is as it is.
+/// Links in what was dropped: a list of URIs has comments, a text is as it is. Of a text that is no list, as a part of a web page,
+/// the links in it.
 export async function droppedText(transfer) {
   for (const file of transfer.files ?? []) {
     if (file.size > MOST_LIST_BYTES) return null;
     return await file.text();
   }
-  return transfer.getData('text/uri-list') || transfer.getData('text/plain') || null;
+  const text = transfer.getData('text/uri-list') || transfer.getData('text/plain');
+  const html = transfer.getData('text/html');
+  const { entries, problems } = parseLinks(text);
+  return entries.length > 0 && (problems.length === 0 || !html) ? text : linksIn(text, html);
+}
+
+/// Links that stand among other words, and those that words of a web page lead to, one a line.
+function linksIn(text, html) {
+  const led = [...html.matchAll(/<a\b[^>]*?\shref\s*=\s*(?:"([^"]*)"|'([^']*)')/gi)].map(([, one, other]) => (one ?? other).replaceAll('&amp;', '&'));
+  const written = [...text.matchAll(/https?:\/\/[^\s<>"'，。；、（）《》「」]+/gi)].map(([link]) => link.replace(/[.,;:!?)\]}…]+$/, ''));
+  return [...new Set([...led, ...written].filter(isLink))].join('\n');
 }
 
 /// An identifier for a download: 16 hexadecimal digits. A repeated request with the same one adds nothing.
