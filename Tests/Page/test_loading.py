@@ -73,6 +73,13 @@ class Held(Loading):
         self.browser.one("dialog.keys")
         self.assertFalse(self.browser.all("dialog.settings"))
 
+    def test_the_menu_of_a_row_opens_when_it_is_here(self):
+        self.open_page()
+        self.browser.press(".row [data-action=more]")
+        self.browser.until(lambda: "Loading…" in self.browser.text(".toasts"), "it says so")
+        self.gate.open()
+        self.assertIn("Move to the bottom", self.browser.one("[role=menu]").text)
+
     def test_options_say_that_they_load_and_links_are_added_without_them(self):
         self.open_page()
         self.browser.press(".options-toggle")

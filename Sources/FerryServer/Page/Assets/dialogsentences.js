@@ -1,4 +1,4 @@
-// The sentences of dialogs: key, English, Chinese.
+// The sentences of dialogs and of the menu of a row: key, English, Chinese.
 
 export const dialogSentences = {
   // Settings
@@ -40,4 +40,14 @@ export const dialogSentences = {
   'keys.menu': ['Open its menu', '打开菜单'],
   'keys.reorder': ['Move it in the queue', '在队列中移动'],
   'keys.single': ['Single-letter shortcuts', '单字母快捷键'],
+
+  // The menu of a row
+  'do.open': ['Details', '详情'],
+  'do.copyLink': ['Copy the link', '复制链接'],
+  'do.save': ['Save to this computer', '保存到这台电脑'],
+  'do.copyPath': ['Copy the path of the file', '复制文件路径'],
+  'do.up': ['Move up', '上移'],
+  'do.down': ['Move down', '下移'],
+  'do.last': ['Move to the bottom', '移到最后'],
+  'do.copyFolder': ['Copy the path of the folder', '复制文件夹路径'],
 };

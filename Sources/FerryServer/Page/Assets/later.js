@@ -6,10 +6,11 @@ import { dialogSentences } from './dialogsentences.js';
 import { fieldSentences } from './fieldsentences.js';
 import { AddOptions } from './options.js';
 import { Detail } from './detail.js';
+import { rowMenu } from './rowmenu.js';
 import { showBrowsers } from './browsers.js';
 import { showKeys } from './keyhelp.js';
 import { showSettings } from './settings.js';
 
 for (const sentences of [detailSentences, dialogSentences, fieldSentences]) learn(sentences);
 
-export const parts = { AddOptions, Detail, showBrowsers, showKeys, showSettings };
+export const parts = { AddOptions, Detail, rowMenu, showBrowsers, showKeys, showSettings };

@@ -15,7 +15,6 @@ import { Bar } from './bar.js';
 import { Columns } from './columns.js';
 import { Panel } from './panel.js';
 import { Parts } from './parts.js';
-import { rowMenu } from './rowmenu.js';
 import { closeMenu } from './menu.js';
 import { watchKeys } from './keys.js';
 import { showTheme, themeButton } from './theme.js';
@@ -138,7 +137,7 @@ function showPage(api, store) {
     const list = new List({
       store, selection, actions, announcer, signal,
       onOpen: async (id) => { if (id === panel.id || (await panel.mayLeave())) location.hash = `download=${encodeURIComponent(id)}`; },
-      onMenu: (button, download, point = null) => rowMenu(button, download, { actions, list }, point),
+      onMenu: (button, download, point = null) => parts.use(({ rowMenu }) => { if (button.isConnected) rowMenu(button, download, { actions, list }, point); }),
       // Others may be on the list, and only the search or a filter leaves them out.
       onEmptied: () => (store.entries.length > 0 ? bar.focusSearch() : add.focus()),
     });

@@ -41,7 +41,6 @@ export const setSentences = {
   'set.advice.again': ['“Look for changes” tries again.', '“检查更新”会重试。'],
   'set.ended': ['{name}: {state}. {detail}', '{name}：{state}。{detail}'],
 
-  'do.copyFolder': ['Copy the path of the folder', '复制文件夹路径'],
   'do.look': ['Look for changes', '检查更新'],
   'set.did.look': ['{name}: looking for changes', '{name}：正在检查更新'],
   'sets.did.resume': [({ n }) => `${entries(n)} resumed`, '已继续 {n} 项'],
