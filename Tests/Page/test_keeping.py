@@ -54,6 +54,20 @@ class Keeping(PageTest):
         self.browser.until_state(identifier, "paused")
         self.assertEqual(self.browser.all("dialog.question"), [])
 
+    def test_what_leaves_the_list_during_the_question_keeps_no_other_from_going_on(self):
+        made = [self.held("40M", f"unnamed-{number}.bin", UNNAMED) for number in range(2)]
+        for identifier in made:
+            self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 1_200_000, "some bytes")
+        self.daemon.call("POST", "/downloads/pause")
+        for identifier in made:
+            self.browser.until_state(identifier, "paused")
+        self.browser.press("[data-all=resume]")
+        self.browser.one("dialog.question")
+        self.daemon.call("DELETE", f"/downloads/{made[0]}")
+        self.browser.press("dialog.question [data-answer=yes]")
+        self.browser.until_state(made[1], "downloading")
+        self.assertEqual(self.browser.all(".toast-warn"), [])
+
     def test_of_a_server_without_ranges_a_pause_tells_its_cost_and_the_row_that_bytes_are_repeated(self):
         identifier = self.held("40M", "whole.bin", "rate=400K&ranges=off")
         self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 1_200_000, "some bytes")

@@ -285,8 +285,9 @@ export class Actions {
     const answer = await this.#askUnproven(action, found);
     if (answer !== 'yes' || action !== 'resume') return answer !== '';
     const problems = await this.#api.actMany(found.map(({ id }) => id), 'change', { change: { resumesUnproven: true } }).catch((problem) => [problem]);
-    this.report(problems[0]);
-    return problems.length === 0;
+    const problem = problems.find(isFailure);
+    this.report(problem);
+    return !problem;
   }
 
   /// A server without ranges makes a pause cost the time for all that is here, although it is kept.
