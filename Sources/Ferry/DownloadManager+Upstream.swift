@@ -37,6 +37,9 @@ package struct UpstreamBody: Sendable {
 
     init(_ body: sending TransferBody, clock: any EngineClock) { (self.body, self.clock) = (ShortBody(body), clock) }
 
+    /// Whether the end of the connection ends the body. Then nothing distinguishes a body that was cut short from a whole one.
+    var endsWithConnection: Bool { body.endsWithConnection }
+
     /// The next bytes, never empty; `nil` at the declared end.
     package func next() async throws(DownloadError) -> ByteBuffer? {
         // allow(body): the body is passed on to a client while it arrives.

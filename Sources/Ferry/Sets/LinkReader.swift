@@ -15,6 +15,15 @@ package struct LinkReader: Sendable {
         var row: IndexRow?
     }
 
+    /// A place of the page that decides whether the page is the whole list of a directory.
+    enum Mark: Sendable, Hashable {
+        /// The start of an element that contains the entries of a directory.
+        case listStart
+        /// `</html>`.
+        case documentEnd
+        case other
+    }
+
     package private(set) var links: [Link] = []
     /// Whether there were more links than the limits allow.
     package private(set) var isFull = false
@@ -30,11 +39,17 @@ package struct LinkReader: Sendable {
     private var isInComment = false
     /// Whether the next bytes are the row of the last link.
     private var isInRow = false
+    /// The last tag or text, other than white space and comments.
+    private(set) var lastMark = Mark.other
+    /// Whether the page has an empty list, as the pages of some servers for an empty directory do.
+    private(set) var hasEmptyList = false
     /// The number of bytes that the last read left in the buffer.
     private var unreadBytes = 0
 
     /// The maximum size of a tag in bytes.
     private static let mostTagBytes = 1 << 20
+    /// The elements that contain the entries of a directory in the pages of common servers.
+    private static let lists: Set<String> = ["ul", "ol", "pre", "tbody", "table"]
     private static let commentStart = Array("<!--".utf8)
     private static let commentEnd = Array("-->".utf8)
 
@@ -71,6 +86,8 @@ package struct LinkReader: Sendable {
         var done = 0
         defer { buffer.removeFirst(min(done, buffer.count)) }
         var rowStart = isInRow ? 0 : nil as Int?
+        // The row, which follows `</a>`, is parsed again.
+        if isInRow { lastMark = .other }
         func endRow(_ end: Int, _ links: inout [Link]) {
             if let start = rowStart, !links.isEmpty { links[links.count - 1].row = IndexRow(page[start..<end]) }
             rowStart = nil
@@ -91,6 +108,7 @@ package struct LinkReader: Sendable {
             rest = rest[end...]
         }
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+            passText(rest[..<start])
             rest = rest[start...]
             guard isEnd || rest.count >= Self.commentStart.count else { return wait(at: start) }
             if rest.starts(with: Self.commentStart) {
@@ -110,6 +128,7 @@ package struct LinkReader: Sendable {
                 isFull = rest.count > Self.mostTagBytes
                 return wait(at: start)
             }
+            pass(tag)
             if tag.name == "a" { endRow(start, &links) }
             if rest.starts(with: "</a>".utf8) || rest.starts(with: "</A>".utf8) { rowStart = tag.text.endIndex }
             if tag.name == "a" || tag.name == "base", let text = tag.value(of: "href"),
@@ -129,7 +148,20 @@ package struct LinkReader: Sendable {
             }
             rest = rest[tag.text.endIndex...]
         }
+        passText(rest)
         if isEnd { endRow(page.endIndex, &links) }
         wait(at: page.endIndex)
+    }
+
+    private mutating func passText(_ text: ArraySlice<UInt8>) {
+        if lastMark != .other, !text.allSatisfy(ASCII.isWhiteSpace) { lastMark = .other }
+    }
+
+    private mutating func pass(_ tag: HTMLTag) {
+        let isEnd = tag.text.dropFirst().first == UInt8(ascii: "/")
+        if isEnd, lastMark == .listStart { hasEmptyList = true }
+        let isDocumentEnd =
+            isEnd && tag.isWhole && String(decoding: tag.text.prefix(6), as: UTF8.self).asciiLowercased == "</html"
+        lastMark = isDocumentEnd ? .documentEnd : Self.lists.contains(tag.name) ? .listStart : .other
     }
 }

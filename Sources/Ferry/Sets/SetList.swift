@@ -14,7 +14,7 @@ package struct SetList: Sendable {
     static let mostBytes = 1 << 28
 
     package private(set) var entries: [SetEntry] = []
-    /// The lines that cannot be used, each in the form `line 3: reason`.
+    /// The lines that cannot be used, each in the form `line 3: reason`, and why the end of the list may be missing.
     package private(set) var problems: [Reason] = []
     /// The URL of the directory against which relative names are resolved.
     private let base: DownloadURL?
@@ -24,8 +24,12 @@ package struct SetList: Sendable {
     ///   - bytes: The whole list.
     ///   - base: The URL against which relative names are resolved: that of the list itself, or of a directory.
     ///   - safeNames: See ``SyncOptions/safeNames``.
+    ///   - mayBeCut: Whether the end of the connection ended the list, so that only the list itself can prove that it is whole.
+    ///     Default false.
     /// - Throws: An error that states why the whole list cannot be used.
-    package init(_ bytes: [UInt8], base: DownloadURL?, safeNames: Bool = false) throws(DownloadError) {
+    package init(
+        _ bytes: [UInt8], base: DownloadURL?, safeNames: Bool = false, mayBeCut: Bool = false
+    ) throws(DownloadError) {
         (self.base, self.safeNames) = (base, safeNames)
         if Metalink.isDocument(bytes) {
             do throws(TextError) {
@@ -38,8 +42,10 @@ package struct SetList: Sendable {
         lines.finish()
         guard let first = lines.first(where: { Self.isContent($0.bytes) })?.text.trimmedText else { return }
         if first.utf8.first == UInt8(ascii: "{") {
-            addJSON(lines)
-        } else if let heading = Heading(first) {
+            addJSON(lines, mayBeCut: mayBeCut)
+            return
+        }
+        if let heading = Heading(first) {
             addRows(bytes, heading)
         } else if ChecksumList(String(first)).entries.first?.name != nil {
             try addChecksums(bytes)
@@ -49,6 +55,7 @@ package struct SetList: Sendable {
         } else {
             addURLs(bytes)
         }
+        if mayBeCut { problems.append(.phrase(ErrorPhrase(.cutList))) }
     }
 
     /// Whether the bytes are not text. Text contains no zero bytes, except in UTF-16, which is refused with an error of its
@@ -125,14 +132,26 @@ package struct SetList: Sendable {
 
     // MARK: JSON lines
 
-    private mutating func addJSON(_ lines: TextLines) {
+    private mutating func addJSON(_ lines: TextLines, mayBeCut: Bool) {
+        var lineCount = 0
+        /// The number in the last line, if this is the end of a manifest.
+        var stated: Int?
+        var isManifest = false
         for line in lines where Self.isContent(line.bytes) {
+            lineCount += 1
+            stated = nil
             guard !line.isTooLong, JSONStructure.isShallow(line.bytes, depth: 8),
                 let members = try? JSONValue(Data(line.bytes)).members
             else {
                 problems.append("line \(line.number): not a JSON object")
                 continue
             }
+            if members.count == 1, case .whole(let number)? = members["files"] {
+                (stated, isManifest) = (number, true)
+                lineCount -= 1
+                continue
+            }
+            isManifest = isManifest || Self.isRecord(members)
             let count = entries.count
             add(line.number) { name in
                 switch members[name] {
@@ -148,6 +167,21 @@ package struct SetList: Sendable {
                 entries[count].sources += others.compactMap { $0.string.flatMap { try? DownloadURL($0) } }
             }
         }
+        if let stated {
+            if stated != lineCount {
+                problems.append(.phrase(ErrorPhrase(.shortList, "\(lineCount)", "\(stated)")))
+            }
+        } else if isManifest {
+            problems.append(.phrase(ErrorPhrase(.cutManifest)))
+        } else if mayBeCut {
+            problems.append(.phrase(ErrorPhrase(.cutList)))
+        }
+    }
+
+    /// Whether only the manifest of a set has such a line.
+    private static func isRecord(_ members: [String: JSONValue]) -> Bool {
+        members["path"] != nil && members["urls"] != nil
+            && (members["problem"] != nil || members["proof"] != nil && members["completedAt"] != nil)
     }
 
     /// Adds the file whose members or columns `value` returns.

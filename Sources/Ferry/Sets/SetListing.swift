@@ -214,8 +214,17 @@ struct SetReader: Sendable {
     private struct Page {
         enum Content {
             /// The links of an index page. Its bytes are not kept, because a level may have thousands of pages.
-            case index([LinkReader.Link], isWhole: Bool, LinkBudget.Share)
-            case list([UInt8])
+            case index([LinkReader.Link], Defect?, LinkBudget.Share)
+            case list([UInt8], mayBeCut: Bool)
+        }
+        /// Why an index page does not prove that a file that it does not list is gone.
+        enum Defect {
+            /// The page exceeds a limit, so the last links are missing.
+            case tooLarge
+            /// The page ended with the connection, but not with `</html>`.
+            case mayBeCut
+            /// The page has neither a link nor an empty list.
+            case noLinks
         }
         var url: DownloadURL
         var content: Content
@@ -286,11 +295,22 @@ struct SetReader: Sendable {
         }
 
         /// Returns the page after its last bytes have been added.
-        func page(isWhole: Bool) -> Page {
+        ///
+        /// - Parameters:
+        ///   - isRead: Whether all bytes have been added.
+        ///   - mayBeCut: Whether the end of the connection ended the page.
+        func page(isRead: Bool, mayBeCut: Bool) -> Page {
             reader.withLock { reader in
                 reader.finish()
-                let isWhole = isWhole && !reader.isFull && share.hold(reader.links.count, reader.linkBytes)
-                return Page(url: url, content: .index(reader.links, isWhole: isWhole, share))
+                let defect: Page.Defect?
+                if !isRead || reader.isFull || !share.hold(reader.links.count, reader.linkBytes) {
+                    defect = .tooLarge
+                } else if mayBeCut, reader.lastMark != .documentEnd {
+                    defect = .mayBeCut
+                } else {
+                    defect = reader.links.isEmpty && !reader.hasEmptyList ? .noLinks : nil
+                }
+                return Page(url: url, content: .index(reader.links, defect, share))
             }
         }
     }
@@ -301,18 +321,19 @@ struct SetReader: Sendable {
     ) async throws(DownloadError) -> Page {
         try await answer(to: url, until: end) { [limits] response throws(DownloadError) in
             let links = PageLinks(at: response.url, limits, budget)
+            let mayBeCut = response.body.endsWithConnection
             let type = response.head.values(.contentType).first.flatMap { MediaType($0) }
             if type?.isHTML == true {
-                let isWhole = try await response.body.read(upTo: Self.mostPageBytes) { await links.append($0) }
-                return links.page(isWhole: isWhole)
+                let isRead = try await response.body.read(upTo: Self.mostPageBytes) { await links.append($0) }
+                return links.page(isRead: isRead, mayBeCut: mayBeCut)
             }
             let bytes = try await response.body.collect(upTo: most)
             let start = String(decoding: bytes.readableBytesView.prefix(256), as: UTF8.self).trimmedText.asciiLowercased
             guard start.utf8.hasPrefix("<!doctype html") || start.utf8.hasPrefix("<html") else {
-                return Page(url: response.url, content: .list(Array(buffer: bytes)))
+                return Page(url: response.url, content: .list(Array(buffer: bytes), mayBeCut: mayBeCut))
             }
-            let isWhole = await links.append(bytes)
-            return links.page(isWhole: isWhole)
+            let isRead = await links.append(bytes)
+            return links.page(isRead: isRead, mayBeCut: mayBeCut)
         }
     }
 
@@ -375,13 +396,13 @@ struct SetReader: Sendable {
         let end = listingEnd
         let budget = LinkBudget(limits)
         let first = try await page(url, most: SetList.mostBytes, until: end, budget)
-        if case .list(let bytes) = first.content {
+        if case .list(let bytes, let mayBeCut) = first.content {
             // If the request was redirected to another server, as for the files of a release, that server has only the list.
             // Relative names are then resolved against the given URL.
             // allow(origin): decides against which URL names are resolved; nothing is sent.
             let base = options.base ?? (first.url.origin == url.origin ? first.url : url)
             let list = try await EngineProvider.files.run { [options] _ throws(DownloadError) in
-                try SetList(bytes, base: base, safeNames: options.safeNames)
+                try SetList(bytes, base: base, safeNames: options.safeNames, mayBeCut: mayBeCut)
             }
             listing.problems = list.problems.map { "\(url): \($0)" }
             for object in list.entries.compactMap({ $0.sources.first(where: \.isObject) }) {
@@ -433,7 +454,7 @@ struct SetReader: Sendable {
         }
 
         mutating func take(_ page: Page) {
-            guard !isFull, case .index(let links, let isWhole, _) = page.content else { return }
+            guard !isFull, case .index(let links, let defect, _) = page.content else { return }
             var isEmpty = true
             // The unwanted paths of this page, which may contain a link twice.
             var unwanted: Set<String> = []
@@ -468,7 +489,13 @@ struct SetReader: Sendable {
                     listing.add([entry], filter)
                 } catch { listing.problems.append(error.reason) }
             }
-            if !isWhole { return fill() }
+            switch defect {
+            case .tooLarge: return fill()
+            case .mayBeCut: return listing.problems.append(.phrase(ErrorPhrase(.cutPage, "\(page.url)")))
+            case .noLinks where page.url != root:
+                return listing.problems.append(.phrase(ErrorPhrase(.pageWithoutLinks, "\(page.url)")))
+            case .noLinks, nil: break
+            }
             if isEmpty, filter.include.isEmpty, let path = SetPath.path(of: page.url, below: root) {
                 listing.emptyDirectories += [SetPath.make(path, safeNames: safeNames)].compactMap(\.self)
             }

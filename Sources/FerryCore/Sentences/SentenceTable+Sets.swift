@@ -14,6 +14,24 @@ extension SentenceTable {
             "{0} is a web page and not a list; the address of an index page ends with /",
             "{0} 是网页而不是列表；目录索引页的地址以 / 结尾"
         ),
+        .cutPage: (
+            "{0} may be cut short: the server sent no length, and the page does not end with </html>",
+            "{0} 可能不完整：服务器没有发送长度，页面也没有以 </html> 结尾"
+        ),
+        .pageWithoutLinks: (
+            "{0} has no links, so it is not the index page of a directory", "{0} 没有任何链接，因此不是目录的索引页"
+        ),
+        .cutList: (
+            "the list may be cut short, as the server sent no length", "列表可能不完整，因为服务器没有发送长度"
+        ),
+        .cutManifest: (
+            "the list may be cut short: it is a manifest, and does not end with the number of its files",
+            "列表可能不完整：它是清单，却没有以文件数结尾"
+        ),
+        .shortList: (
+            "the list may be cut short: it has {0} files, and its last line says {1}",
+            "列表可能不完整：它有 {0} 个文件，而末行写的是 {1} 个"
+        ),
         .slowSet: (
             "{0} is not listed whole after {1} minutes: the rest is left out", "{1} 分钟后 {0} 仍未列完：其余部分被略去"
         ),

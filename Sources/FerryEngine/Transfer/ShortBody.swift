@@ -55,8 +55,13 @@ package actor ShortBody {
     }
 
     private let body: TransferBody
+    /// See ``TransferBody/endsWithConnection``.
+    package nonisolated let endsWithConnection: Bool
 
-    package init(_ body: sending TransferBody) { self.body = body }
+    package init(_ body: sending TransferBody) {
+        endsWithConnection = body.endsWithConnection
+        self.body = body
+    }
 
     /// Returns the next bytes, never empty; `nil` at the declared end. For a body that is forwarded while it arrives.
     package func next() async throws(TransferFailure) -> ByteBuffer? { try await body.next() }

@@ -9,10 +9,17 @@ package import NIOCore
 /// end, or cancelling the task that reads it, closes the connection.
 package struct TransferBody {
     private var pull: () async throws(TransferFailure) -> ByteBuffer?
+    /// Whether the end of the connection ends the body. Then nothing distinguishes a body that was cut short from a whole one.
+    package let endsWithConnection: Bool
 
     /// Creates a body from a function that returns the next bytes, or `nil` at the end and from then on.
-    package init(_ next: @escaping () async throws(TransferFailure) -> ByteBuffer?) {
-        self.pull = next
+    ///
+    /// - Parameter endsWithConnection: See ``endsWithConnection``. Default false.
+    package init(
+        endsWithConnection: Bool = false, _ next: @escaping () async throws(TransferFailure) -> ByteBuffer?
+    ) {
+        self.endsWithConnection = endsWithConnection
+        pull = next
     }
 
     /// Returns the next bytes, never empty; `nil` at the declared end.
@@ -46,7 +53,9 @@ extension TransferBody {
     /// Creates the body of a response; retains the client.
     init(of answer: WireAnswer, from url: DownloadURL) {
         let reader = BodyReader(answer, peer: TransferFailure.Peer(authority: url.authority))
-        self.init { () async throws(TransferFailure) -> ByteBuffer? in try await reader.next() }
+        self.init(endsWithConnection: answer.framing == .connection) {
+            () async throws(TransferFailure) -> ByteBuffer? in try await reader.next()
+        }
     }
 }
 
@@ -66,7 +75,7 @@ private final class BodyReader {
         iterator = answer.body.makeAsyncIterator()
         missing = answer.declaredLength
         exchange = answer.exchange
-        isChunked = answer.head.headers[.transferEncoding] != nil
+        isChunked = answer.framing == .chunked
         self.peer = peer
         client = answer.client
     }

@@ -8,11 +8,24 @@ import NIOHTTP1
 struct WireAnswer: Sendable {
     let head: ResponseHead
     let body: HTTPClientResponse.Body
-    /// The length that frames the body; `nil` if the body is chunked or ends with the connection.
-    let declaredLength: Int64?
+    let framing: Framing
     let exchange: HTTPExchange
     /// Retained because its connections close when it is released.
     let client: RouteClient
+
+    /// What ends the body (RFC 9112 §6.3).
+    enum Framing: Sendable, Hashable {
+        case length(Int64)
+        case chunked
+        /// The end of the connection.
+        case connection
+    }
+
+    /// The length that frames the body; `nil` if the body is chunked or ends with the connection.
+    var declaredLength: Int64? {
+        guard case .length(let length) = framing else { return nil }
+        return length
+    }
 
     /// The maximum length of an unwanted body that is read so that its connection can be reused.
     static let discardLimit: Int64 = 64 * 1024
@@ -32,11 +45,13 @@ struct WireAnswer: Sendable {
         head = ResponseHead(status: Int(response.status.code), headers: fields)
         body = response.body
         if !hasBody || response.status == .noContent || response.status == .notModified {
-            declaredLength = 0
-        } else if fields[.transferEncoding] != nil {
-            declaredLength = nil
+            framing = .length(0)
+        } else if let encoding = fields[.transferEncoding] {
+            // Only the last coding can be `chunked`; after any other one, the connection ends the body.
+            let last = encoding.split(at: ",").last.map { String($0).trimmedText.asciiLowercased }
+            framing = last == "chunked" ? .chunked : .connection
         } else {
-            declaredLength = fields[values: .contentLength].first.flatMap { Int64($0) }
+            framing = fields[values: .contentLength].first.flatMap { Int64($0) }.map(Framing.length) ?? .connection
         }
         exchange.bodyLength = declaredLength ?? 0
     }
@@ -49,8 +64,7 @@ struct WireAnswer: Sendable {
             _ = await Self.drain(body)
             return
         }
-        let isFramed = declaredLength != nil || head.headers[.transferEncoding] != nil
-        guard isFramed, declaredLength ?? 0 <= Self.discardLimit else { return }
+        guard framing != .connection, declaredLength ?? 0 <= Self.discardLimit else { return }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { [body] in await Self.drain(body) }
             group.addTask { try? await Task.sleep(for: Self.discardTime) }

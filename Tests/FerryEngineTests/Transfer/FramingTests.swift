@@ -76,6 +76,24 @@ struct FramingTests {
     }
 
     @Test(
+        "Body: it says whether only the end of the connection ends it, so that readers know that it may be cut short",
+        arguments: [
+            (Behaviour.honest, false), (.chunked(1000), false), (.closeDelimited(), true),
+            (.raw("HTTP/1.0 200 OK\n\nok"), true), (.raw("HTTP/1.1 200 OK\nContent-Length: 2\n\nok"), false),
+            (.raw("HTTP/1.1 200 OK\nTransfer-Encoding: Chunked\n\n2\nok\n0\n\n"), false),
+            (.raw("HTTP/1.1 204 No Content\n\n"), false),
+        ])
+    func endsWithConnection(behaviour: Behaviour, endsWithConnection: Bool) async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 100_000, seed: 1))
+            server.always("/f", behaviour)
+            let response = try await transport.fetch(TransferRequest(url: try server.downloadURL("/f")))
+            let body = ShortBody(response.body)
+            #expect(body.endsWithConnection == endsWithConnection)
+        }
+    }
+
+    @Test(
         "HTTPTransport: framing that cannot be trusted is refused as malformed, for good (A24, A27, A30)",
         arguments: [
             Behaviour.lengthAndChunked, .secondContentLength("5"), .contentLength("6x"),

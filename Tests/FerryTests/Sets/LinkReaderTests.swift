@@ -78,7 +78,7 @@ import Testing
             "<!-- <a href=\"no\"> -->",
             "<!--", "-->", "<", "<a ", "href=\"h\" title=\"<a href='i'>\">", "</a>", "<base href=\"/e/\">", "text",
             " 28-Nov-2026", " 10:00 17 ",
-            "<img src=\"x\">", "<a href=", "\"", ">",
+            "<img src=\"x\">", "<a href=", "\"", ">", "<ul>", "</ul>", "</HTML>", "\n",
             "<a href=\"j\">j</a>" + String(repeating: " ", count: 1100) + "28-Nov-2026 10:00 5",
         ]
         for _ in 0..<50 {
@@ -100,8 +100,40 @@ import Testing
                 rest = rest.dropFirst(length)
             }
             cut.finish()
-            #expect(cut.links == whole.links, "seed \(seed): \(String(decoding: page, as: UTF8.self))")
+            #expect(
+                cut.links == whole.links && cut.lastMark == whole.lastMark && cut.hasEmptyList == whole.hasEmptyList,
+                "seed \(seed): \(String(decoding: page, as: UTF8.self))")
         }
+    }
+
+    @Test(
+        "LinkReader: it knows whether a page ends with </html>, after which there may be white space and comments",
+        arguments: [
+            ("<html></html>", true), ("<a href=\"f\">f</a> 5\n</HTML>\r\n <!-- 2 ms -->\n", true), ("</html >", true),
+            ("<html>", false), ("</html", false), ("<!-- </html> -->", false), ("</html> and more", false),
+            ("</html><p>", false), ("", false),
+        ])
+    func documentEnd(page: String, isEnded: Bool) throws {
+        var reader = LinkReader(at: try DownloadURL("http://h/d/"), most: 10, mostBytes: 1000)
+        reader.append(page.utf8)
+        reader.finish()
+        #expect((reader.lastMark == .documentEnd) == isEnded)
+    }
+
+    @Test(
+        "LinkReader: the empty list of a directory is known, as Python's server and Go's send it",
+        arguments: [
+            ("<html><h1>Directory listing for /d/</h1><hr>\n<ul>\n</ul>\n<hr></html>", true),
+            ("<!doctype html>\n<meta name=\"viewport\">\n<pre>\n</pre>\n", true),
+            ("<table><tbody><!-- none --></tbody></table>", true), ("<ul><li>busy</li></ul>", false),
+            ("<pre>busy</pre>", false), ("<html><body>Temporarily overloaded, try later</body></html>", false),
+            ("<body></body>", false), ("<ul>", false),
+        ])
+    func emptyList(page: String, isEmpty: Bool) throws {
+        var reader = LinkReader(at: try DownloadURL("http://h/d/"), most: 10, mostBytes: 1000)
+        reader.append(page.utf8)
+        reader.finish()
+        #expect(reader.hasEmptyList == isEmpty)
     }
 
     @Test("LinkReader: a tag of a megabyte that arrives byte by byte is read, and a longer one ends the page")

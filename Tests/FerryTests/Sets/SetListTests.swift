@@ -11,6 +11,11 @@ struct SetListTests {
         try SetList(Array(text.utf8), base: try base.map { try DownloadURL($0) })
     }
 
+    /// The phrases of the problems.
+    private static func keys(_ list: SetList) -> [ErrorPhrase.Key?] {
+        list.problems.map { if case .phrase(let phrase) = $0 { phrase.key } else { nil } }
+    }
+
     @Test(
         "List: the format is recognized, and each gives the same file",
         arguments: [
@@ -32,6 +37,46 @@ struct SetListTests {
         #expect(entry.path == "x/a b.bin")
         #expect(entry.sources.map(\.text) == ["http://h/d/a%20b.bin"])
         #expect(entry.checksum?.hex == Self.digest)
+    }
+
+    /// The last line of a manifest was a problem, and a manifest without its last lines counted as whole.
+    @Test("Manifest as list: it is whole if it ends with the number of its files")
+    func manifest() throws {
+        func record(_ name: String) -> String {
+            let proof = #""proof":"single","completedAt":"2026-11-28T10:00:00Z""#
+            return #"{"path":"\#(name)","urls":["http://h/\#(name)"],\#(proof),"modified":"1.000000000"}"#
+        }
+        let missing = #"{"path":"c","urls":["http://h/c"],"problem":"refused"}"#
+        let (a, b, end) = (record("a"), record("b"), #"{"files":2}"#)
+        for (lines, problem) in [
+            ([a, b, end], nil), ([a, missing, end], nil), ([a, "", "# note", b, end, ""], nil),
+            ([a, b], .cutManifest), ([missing], .cutManifest), ([a, b, end, record("d")], .cutManifest),
+            ([a, end], .shortList), ([a, b, missing, end], .shortList),
+            ([#"{"path":"a","urls":["http://h/a"],"proof":"single"}"#, #"{"url":"http://h/b","path":"b"}"#], nil),
+        ] as [([String], ErrorPhrase.Key?)] {
+            let list = try Self.list(lines.joined(separator: "\n"))
+            #expect(Self.keys(list) == (problem.map { [$0] } ?? []), "\(lines)")
+            #expect(list.entries.count == lines.count { $0.contains("path") })
+        }
+    }
+
+    @Test("List: one that ended with the connection is whole only if it says so itself")
+    func cut() throws {
+        let metalink =
+            #"<metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="a"><url>http://h/a</url></file></metalink>"#
+        for (text, isWhole) in [
+            ("{\"url\":\"http://h/a\"}\n", false), ("{\"url\":\"http://h/a\"}\n{\"files\":1}\n", true),
+            ("http://h/a\n", false), ("url,path\nhttp://h/a,a\n", false), ("\(Self.digest)  a\n", false),
+            (metalink, true),
+        ] {
+            func list(mayBeCut: Bool) throws -> SetList {
+                try SetList(Array(text.utf8), base: try DownloadURL("http://h/"), mayBeCut: mayBeCut)
+            }
+            #expect(try list(mayBeCut: false).problems.isEmpty)
+            let list = try list(mayBeCut: true)
+            #expect(list.entries.count == 1)
+            #expect(Self.keys(list) == (isWhole ? [] : [.cutList]), "\(text)")
+        }
     }
 
     @Test("List of JSON lines: the mirrors of a line with a problem are not given to the file before it")

@@ -310,6 +310,84 @@ struct SyncTests {
         }
     }
 
+    /// A page or list without a length that was cut short counted as whole, and so did the message of a busy server.
+    @Test("Gone files: nothing is deleted because of a page that may be cut short or lists nothing, or of such a list")
+    func goneUnproven() async throws {
+        try await Workshop.run { shop in
+            func page(_ text: String, _ framing: Resource.Framing = .close) -> Resource {
+                var page = Resource(text: text, contentType: "text/html")
+                page.framing = framing
+                return page
+            }
+            let end = "</body></HTML>\r\n"
+            let deep = "<html><body><a href=\"../\">../</a><a href=\"deep/\">deep/</a>"
+            for (path, resource, deleted) in [
+                ("/pub/", page("<html><body><a href=\"a.bin\">a.bin</a>"), []),
+                ("/pub/sub/", page(deep), []), ("/pub/sub/", page(deep + "</body></ht"), []),
+                ("/pub/sub/", page("", .length), []), ("/pub/sub/", page(""), []),
+                ("/pub/sub/", page("<html><body>Temporarily overloaded, try later" + end, .length), []),
+                ("/pub/sub/", page(deep + end), ["sub/c d.bin"]),
+                ("/pub/sub/", page(deep, .chunked(10)), ["sub/c d.bin"]),
+                ("/pub/sub/", page("<html><body><ul>\n</ul>", .length), ["sub/c d.bin", "sub/deep/e.bin"]),
+            ] as [(String, Resource, [String])] {
+                Self.serveTree(shop)
+                _ = try await Self.sync(shop)
+                shop.server.serve(path, resource)
+                let report = try await Self.sync(shop) { $0.deletesGone = true }
+                #expect(report.deleted == deleted, "\(report)")
+                #expect(report.problems.count == (deleted.isEmpty ? 1 : 0), "\(report)")
+                #expect(report.problems.allSatisfy { $0.contains(path) } && report.incomplete.isEmpty, "\(report)")
+            }
+        }
+        try await Workshop.run { shop in
+            for name in ["a.bin", "b.bin"] { shop.server.serve("/r/" + name, Resource(size: 1000, seed: 1)) }
+            func serve(_ names: [String], _ framing: Resource.Framing, last: String = "") {
+                let lines = names.map { "{\"path\":\"\($0)\"}\n" }.joined()
+                var list = Resource(text: lines + last)
+                list.framing = framing
+                shop.server.serve("/r/list.jsonl", list)
+            }
+            serve(["a.bin", "b.bin"], .length)
+            #expect(try await Self.sync(shop, "/r/list.jsonl").fetchedCount == 2)
+            serve(["a.bin"], .close)
+            let kept = try await Self.sync(shop, "/r/list.jsonl") { $0.deletesGone = true }
+            #expect(kept.deleted == [] && kept.gone == ["b.bin"] && kept.problems.count == 1, "\(kept)")
+            serve(["a.bin"], .close, last: "{\"files\":1}\n")
+            let deleted = try await Self.sync(shop, "/r/list.jsonl") { $0.deletesGone = true }
+            #expect(deleted.deleted == ["b.bin"] && deleted.isComplete, "\(deleted)")
+        }
+    }
+
+    /// Its last line was a problem, and one without its last lines counted as whole.
+    @Test("Manifest as list: the set is copied, and nothing is deleted because of one that was cut short")
+    func manifestAsList() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            _ = try await Self.sync(shop)
+            let text = try String(contentsOfFile: shop.path("ferry-manifest.jsonl"), encoding: .utf8)
+            let copy = shop.path("copy")
+            func sync(_ text: String) async throws -> SyncReport {
+                try Data(text.utf8).write(to: URL(filePath: shop.path("list.jsonl")))
+                let manager = shop.manager()
+                var options = SyncOptions()
+                options.deletesGone = true
+                let result: Result<SyncReport, any Error>
+                do {
+                    result = .success(
+                        try await manager.sync(.file(shop.path("list.jsonl")), into: copy, options: options))
+                } catch { result = .failure(error) }
+                await manager.shutdown()
+                return try result.get()
+            }
+            let whole = try await sync(text)
+            #expect(whole.isComplete && whole.fetchedCount == 4, "\(whole)")
+            let lines = text.split(separator: "\n")
+            let cut = try await sync(lines.prefix(2).joined(separator: "\n") + "\n")
+            #expect(cut.deleted == [] && cut.gone.count == 2 && cut.problems.count == 1, "\(cut)")
+            #expect(FileManager.default.fileExists(atPath: copy + "/sub/c d.bin"))
+        }
+    }
+
     @Test("Deletion limit: with more than half of many files gone none is deleted, unless the limit allows it")
     func deletionLimit() async throws {
         try await Workshop.run { shop in
