@@ -74,15 +74,46 @@ package struct HTMLTag {
         return output + text[end...]
     }
 
-    private static let references = [("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'")]
+    /// The named references of XML. All other characters can be written as numbers.
+    private static let references = [("amp", "&"), ("lt", "<"), ("gt", ">"), ("quot", "\""), ("apos", "'")]
+    /// The maximum number of bytes of a reference, from `&` to `;`.
+    private static let mostReferenceBytes = 32
 
+    /// Decodes the references; those that are not valid stay as they are.
     private static func decode(_ bytes: ArraySlice<UInt8>) -> String {
-        let text = String(decoding: bytes, as: UTF8.self)
-        // `&` comes last, so that `&amp;lt;` is decoded only once.
-        return references.reversed().reduce(text) { $0.replacing($1.0, by: $1.1) }
+        var decoded: [UInt8] = []
+        var rest = bytes
+        while let start = rest.firstIndex(of: UInt8(ascii: "&")) {
+            decoded += rest[..<start]
+            rest = rest[start...]
+            if let end = rest.prefix(mostReferenceBytes).firstIndex(of: UInt8(ascii: ";")),
+                let text = text(ofReference: rest[start + 1..<end])
+            {
+                decoded += text.utf8
+                rest = rest[(end + 1)...]
+            } else {
+                decoded.append(rest.removeFirst())
+            }
+        }
+        return String(decoding: decoded + rest, as: UTF8.self)
     }
 
+    /// Returns the character that is written as `&name;`.
+    private static func text(ofReference name: ArraySlice<UInt8>) -> String? {
+        guard name.first == UInt8(ascii: "#") else {
+            return references.first { name.elementsEqual($0.0.utf8) }?.1
+        }
+        let isHex = name.dropFirst().first.map { $0 | 0x20 } == UInt8(ascii: "x")
+        let digits = name.dropFirst(isHex ? 2 : 1)
+        // `UInt32` would accept a sign.
+        guard digits.allSatisfy({ ASCII.isDigit($0) || ASCII.isLetter($0) }),
+            let number = UInt32(String(decoding: digits, as: UTF8.self), radix: isHex ? 16 : 10), number > 0
+        else { return nil }
+        return Unicode.Scalar(number).map { String(Character($0)) }
+    }
+
+    /// Returns the text with references that a value between quotation marks needs.
     private static func encode(_ text: String) -> String {
-        references.reduce(text) { $0.replacing($1.1, by: $1.0) }
+        references.reduce(text) { $1.1 == "'" ? $0 : $0.replacing($1.1, by: "&\($1.0);") }
     }
 }

@@ -17,6 +17,10 @@ import Testing
         let (links, isWhole) = try links(
             #"<a href="a">a</a><!-- <a href="no"> --><base href="/e/"><A HREF='b?x=1&amp;y'>b</a><a name="c">"#)
         #expect(links == ["http://h.test/d/a", "http://h.test/e/b?x=1&y"] && isWhole)
+        let referring = try self.links(##"<a href="a&#43;b.txt"><a href="q&#x22;&apos;">"##).0
+        #expect(
+            referring.map { String(decoding: PercentEncoding.decode($0.utf8), as: UTF8.self) }
+                == ["http://h.test/d/a+b.txt", "http://h.test/d/q\"'"])
         let first = try self.links(#"<base href="e/"><a href="a">a</a> row <base href="f/"><a href="b">"#).0
         #expect(first == ["http://h.test/d/e/a", "http://h.test/d/e/b"])
     }
