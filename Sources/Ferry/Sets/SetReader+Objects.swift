@@ -108,6 +108,10 @@ private struct ObjectReader: Sendable {
                 let path = String(decoding: object.key.dropFirst(start.count), as: UTF8.self)
                 guard !SetPath.isOwn(path) else { continue }
                 do throws(DownloadError) {
+                    // In a key, unlike in a list, `./` is a name.
+                    if path.utf8.hasPrefix("./") {
+                        throw DownloadError(.invalidRequest, ErrorPhrase(.notASetPath, TextError.quote(path)))
+                    }
                     guard let url = DownloadURL(bucket: bucket.host, key: object.key) else { continue }
                     var entry =
                         reader.keepsKeys

@@ -202,6 +202,14 @@ struct ObjectListTests {
         #expect(store.queries.allSatisfy { !$0.isRange })
     }
 
+    /// The key `p/./dot` became the file `dot`.
+    @Test("Objects: keys with . or .. between slashes are problems, at the beginning too")
+    func dots() async throws {
+        let listing = try await listing(Store(["p/./dot", "p/../up", "p/a/./b", "p/a/../c", "p/.hidden", "p/d"]))
+        #expect(listing.entries.map(\.path) == [".hidden", "d"])
+        #expect(listing.problems.count == 4, "\(listing.problems)")
+    }
+
     @Test("Objects: a filter counts what it leaves out once, also in ranges")
     func filtered() async throws {
         let keys = (0..<300).map { "p/\(1000 + $0)/\($0 % 3 == 0 ? "a.bin" : "b.log")" }
