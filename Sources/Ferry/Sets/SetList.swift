@@ -153,14 +153,7 @@ package struct SetList: Sendable {
             }
             isManifest = isManifest || Self.isRecord(members)
             let count = entries.count
-            add(line.number) { name in
-                switch members[name] {
-                case .text(let text): text
-                case .whole(let number): String(number)
-                case .list(let items): items.first?.string
-                default: nil
-                }
-            }
+            add(line.number) { name in members[name].flatMap { Self.text($0, of: name) } }
             // The URLs after the first are mirrors. A line with a problem has added no file to which they could belong.
             if let urls = members["urls"]?.items, urls.count > 1, entries.count > count {
                 let others = urls.dropFirst().prefix(DownloadRequest.mostSources - 1)
@@ -176,6 +169,28 @@ package struct SetList: Sendable {
         } else if mayBeCut {
             problems.append(.phrase(ErrorPhrase(.cutList)))
         }
+    }
+
+    /// Returns the text of a member; of a list, that of its first item. A size or digest that is not a text or a number is returned
+    /// too, to become a problem: if it were ignored, the file would not be compared with it.
+    private static func text(_ value: JSONValue, of name: String) -> String? {
+        switch value {
+        case .null: nil
+        case .text(let text): text
+        case .whole(let number): String(number)
+        case .number(let number): String(number)
+        case .list(let items): items.first.flatMap { text($0, of: name) }
+        case .flag(let flag): isEvidence(name) ? String(flag) : nil
+        case .object: isEvidence(name) ? "{}" : nil
+        }
+    }
+
+    private static let sizeNames = ["totalBytes", "size", "bytes", "length"]
+    private static let checksumNames = ["checksum", "digest"]
+    private static let digestNames = ["sha512", "sha256", "sha1", "md5"]
+
+    private static func isEvidence(_ name: String) -> Bool {
+        sizeNames.contains(name) || checksumNames.contains(name) || digestNames.contains(name)
     }
 
     /// Whether only the manifest of a set has such a line.
@@ -198,7 +213,7 @@ package struct SetList: Sendable {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.noSetBase), recovery: .needsUser)
             }
             let digest = try checksum(first)
-            let size = first(["totalBytes", "size", "bytes", "length"])
+            let size = first(Self.sizeNames)
             let bytes = size.flatMap { ASCII.size(Array($0.utf8)) }
             if let size, bytes == nil {
                 throw DownloadError(
@@ -214,8 +229,8 @@ package struct SetList: Sendable {
 
     private func checksum(_ first: ([String]) -> String?) throws(DownloadError) -> Checksum? {
         do throws(TextError) {
-            if let text = first(["checksum", "digest"]) { return try Checksum(parsing: text) }
-            for name in ["sha512", "sha256", "sha1", "md5"] {
+            if let text = first(Self.checksumNames) { return try Checksum(parsing: text) }
+            for name in Self.digestNames {
                 if let text = first([name]) { return try Checksum(parsing: "\(name)=\(text)") }
             }
             return nil

@@ -79,6 +79,27 @@ struct SetListTests {
         }
     }
 
+    /// Numbers that are no integers of 64 bits were ignored.
+    @Test(
+        "List of JSON lines: a size or digest that cannot be used is a problem of its line",
+        arguments: [
+            #""size":18446744073709551616"#, #""totalBytes":9223372036854775808"#, #""size":-1"#, #""size":1.5"#,
+            #""size":1e30"#, #""size":true"#, #""size":{"bytes":5}"#, #""length":[true]"#, #""sha256":5"#,
+            #""checksum":{"sha256":"00"}"#, #""digest":false"#,
+        ])
+    func unusableEvidence(member: String) throws {
+        let list = try Self.list("{\"url\":\"http://h/a\",\(member)}\n{\"url\":\"http://h/b\"}")
+        #expect(list.entries.map(\.path) == ["b"] && list.problems.count == 1, "\(list.problems)")
+    }
+
+    @Test("List of JSON lines: members without a value are ignored")
+    func noValue() throws {
+        let members = #""size":null,"checksum":null,"sha256":[],"path":null,"name":{"en":"x"},"file":true"#
+        let list = try Self.list("{\"url\":\"http://h/a\",\(members)}")
+        #expect(list.entries.map(\.path) == ["a"] && list.problems.isEmpty)
+        #expect(list.entries[0].totalBytes == nil && list.entries[0].checksum == nil)
+    }
+
     @Test("List of JSON lines: the mirrors of a line with a problem are not given to the file before it")
     func mirrorsOfProblem() throws {
         let list = try Self.list(
