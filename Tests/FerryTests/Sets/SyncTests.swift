@@ -358,6 +358,19 @@ struct SyncTests {
         }
     }
 
+    @Test("Index page: the records of a source that is itself the copy of a set are neither files nor problems")
+    func copyOfCopy() async throws {
+        try await Workshop.run { shop in
+            for name in ["a.bin", "ferry-manifest.jsonl", ".a.bin.ferry-digests"] {
+                shop.server.serve("/pub/" + name, Resource(size: 1000, seed: 1))
+            }
+            shop.server.serve("/pub/", Self.page(["a.bin", "ferry-manifest.jsonl", ".a.bin.ferry-digests"]))
+            let report = try await Self.sync(shop)
+            #expect(report.isComplete && report.listedCount == 1 && report.renamed == [], "\(report)")
+            #expect(Set(shop.server.requests.map(\.path)) == ["/pub/", "/pub/a.bin"])
+        }
+    }
+
     /// Its last line was a problem, and one without its last lines counted as whole.
     @Test("Manifest as list: the set is copied, and nothing is deleted because of one that was cut short")
     func manifestAsList() async throws {
