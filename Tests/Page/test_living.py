@@ -373,6 +373,42 @@ class Living(PageTest):
                 driver.close()
             driver.switch_to.window(first)
 
+    def test_a_frozen_tab_does_not_keep_the_stream_from_others(self):
+        """The tab that reads the stream may be frozen by the browser, or wait for a dialog: the others go on without it."""
+        identifier = self.held(name="thawed.bin")
+        self.browser.until_state(identifier, "downloading")
+        driver, frozen = self.browser.driver, self.browser.driver.current_window_handle
+        driver.switch_to.new_window("tab")
+        other = driver.current_window_handle
+        try:
+            driver.get(self.daemon.page)
+            self.browser.until_state(identifier, "downloading")
+            driver.switch_to.window(frozen)
+            self.browser.cdp("Page.setWebLifecycleState", state="frozen")
+            driver.switch_to.window(other)
+            # The events of this tab alone tell both: it has asked for nothing.
+            added = self.daemon.add(self.origin.file("10K", "meanwhile.bin"))
+            self.browser.until_state(added, "completed")
+            shown = self.shown_bytes(identifier)
+            self.browser.until(lambda: self.shown_bytes(identifier) > shown, "it is seen moving")
+            driver.get(self.daemon.page)
+            self.browser.until_state(added, "completed")
+            # The frozen one has missed all that; it wakes beside another one that reads.
+            driver.switch_to.window(frozen)
+            self.browser.cdp("Page.setWebLifecycleState", state="active")
+            self.browser.until_state(added, "completed")
+            self.daemon.call("DELETE", f"/downloads/{added}")
+            self.daemon.call("POST", f"/downloads/{identifier}/pause")
+            for tab in (frozen, other):
+                driver.switch_to.window(tab)
+                self.browser.until_state(identifier, "paused")
+                self.browser.gone(f'.row[data-id="{added}"]')
+                self.browser.gone(".lost")
+        finally:
+            driver.switch_to.window(other)
+            driver.close()
+            driver.switch_to.window(frozen)
+
     def restarted(self, ends):
         self.forgives = [r"net::ERR_(CONNECTION_REFUSED|INCOMPLETE_CHUNKED_ENCODING|CONNECTION_RESET|EMPTY_RESPONSE)"]
         identifier = self.held("4M", "survivor.bin")

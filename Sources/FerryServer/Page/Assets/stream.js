@@ -3,9 +3,11 @@
 
 import { ROOT } from './api.js';
 
-/// Longer than this without a byte (comments come each 15 s), and the connection is taken for dead.
+/// Longer than this without a byte (comments come each 15 s), and the connection is taken for dead. A tab that has heard nothing
+/// of the reading tab for as long asks it.
 const SILENCE = 45_000;
-/// Longer than this without a byte while figures move, and the daemon is asked whether it still is there; an answer may take as long.
+/// Longer than this without a byte while figures move, and the daemon, or the reading tab, is asked whether it still is there; an
+/// answer may take as long.
 const QUIET = 5_000;
 const FIRST_DELAY = 400;
 const LONGEST_DELAY = 10_000;
@@ -64,12 +66,20 @@ export class EventParser {
 }
 
 /// The stream of all tabs of this browser: one of them reads it and passes it on, since a browser makes few connections to
-/// one host. The lock says which; when that tab goes, the next one gets the lock, and goes on after the last event.
+/// one host. The lock says which; when that tab goes, the next one gets the lock, and goes on after the last event. A tab that
+/// is frozen keeps the lock: from one that does not answer, another takes it. What the frozen tab has still to tell when it wakes
+/// is old, and nobody takes it.
 export class Stream {
   #api;
   #on;
   /// The run that counts; `null` when it is stopped.
   #life = null;
+  /// The request for the lock that waits or is granted.
+  #turn = null;
+  /// When the tab that is listened to began to read, in milliseconds of `Date.now()`: of two, the later one counts.
+  #since = 0;
+  /// Until the reading tab is asked, or its lock is taken.
+  #patience = null;
   #lastID = null;
   #controller = null;
   #wake = null;
@@ -89,48 +99,99 @@ export class Stream {
 
   /// Goes on until it is stopped; it may run again, and goes on after the last event.
   async run() {
-    const life = new AbortController();
+    const life = {};
     this.#life = life;
-    this.#isOpen = false;
-    this.#wasOpen = false;
     this.#channel = new BroadcastChannel(CHANNEL);
     this.#channel.onmessage = ({ data }) => this.#heard(data);
-    this.#channel.postMessage({ type: 'hello' });
-    try {
-      await navigator.locks.request(CHANNEL, { signal: life.signal }, () => this.#read(life));
-    } catch (error) {
-      if (error?.name !== 'AbortError') throw error;
+    for (let takes = false; ; ) {
+      const turn = new AbortController();
+      this.#turn = turn;
+      if (!takes) this.#join();
+      try {
+        await navigator.locks.request(CHANNEL, takes ? { steal: true } : { signal: turn.signal }, () => this.#read(turn, takes));
+      } catch (error) {
+        if (error?.name !== 'AbortError') throw error;
+      }
+      if (this.#life !== life) return;
+      // The wait has ended without an answer, or another tab has taken the lock while this one read.
+      takes = !this.#isReader;
+      this.#leave();
     }
   }
 
   stop() {
-    this.#life?.abort();
     this.#life = null;
-    this.#isReader = false;
-    this.#controller?.abort();
-    this.#wake?.();
+    this.#leave();
     this.#channel?.close();
     this.#channel = null;
   }
 
-  /// Tries at once, when it is waiting to.
+  /// Ends the wait for the lock, or the reading.
+  #leave() {
+    this.#isReader = false;
+    this.#turn?.abort();
+    clearTimeout(this.#patience);
+    this.#controller?.abort();
+    this.#wake?.();
+  }
+
+  /// Tries at once, when it is waiting to; of another tab that reads it is made sure that it is there.
   retryNow() {
-    if (this.#isReader) this.#wake?.();
-    else this.#channel?.postMessage({ type: 'retry' });
+    if (this.#isReader) return this.#wake?.();
+    this.#channel?.postMessage({ type: 'retry' });
+    this.#ask();
   }
 
   // Between tabs ----------------------------------------------------------------------------------------------------
 
+  /// Begins to listen to the tab that reads, as one that knows nothing yet.
+  #join() {
+    if (this.#isOpen) this.#on.lost();
+    this.#isOpen = false;
+    this.#wasOpen = false;
+    this.#ask();
+  }
+
+  /// Asks the reading tab whether it is there; takes the lock if it does not answer.
+  #ask() {
+    clearTimeout(this.#patience);
+    this.#channel?.postMessage({ type: 'hello' });
+    const turn = this.#turn;
+    // Not all tabs take it at once.
+    this.#patience = setTimeout(() => turn?.abort(), QUIET * (1 + Math.random() / 5));
+  }
+
+  /// Waits for more from the reading tab, which is asked when nothing comes.
+  #listen() {
+    clearTimeout(this.#patience);
+    const since = performance.now();
+    const wait = () => {
+      this.#patience = setTimeout(() => (this.#on.expects() || performance.now() - since >= SILENCE ? this.#ask() : wait()), QUIET);
+    };
+    wait();
+  }
+
   /// Does what has happened here, and has the other tabs do it.
   #tell(message) {
-    this.#channel?.postMessage(message);
+    this.#channel?.postMessage({ ...message, since: this.#since });
     this.#take(message);
   }
 
   #heard(message) {
-    if (!this.#isReader) return this.#take(message);
-    if (message.type === 'hello') this.#channel.postMessage({ type: this.#isOpen ? 'opened' : 'lost', nextAttempt: this.nextAttempt });
-    if (message.type === 'retry') this.#wake?.();
+    if (this.#isReader) {
+      // A frozen tab may hear, but its timers and requests rest: it must not answer.
+      if (message.type === 'hello') setTimeout(() => this.#answer());
+      if (message.type === 'retry') this.#wake?.();
+    } else if (message.since >= this.#since) {
+      this.#since = message.since;
+      this.#listen();
+      this.#take(message);
+    }
+  }
+
+  #answer() {
+    if (!this.#isReader) return;
+    this.#channel.postMessage({ type: this.#isOpen ? 'opened' : 'lost', nextAttempt: this.nextAttempt, since: this.#since });
   }
 
   #take({ type, event, nextAttempt = null }) {
@@ -168,26 +229,30 @@ export class Stream {
 
   // Reading ---------------------------------------------------------------------------------------------------------
 
-  async #read(life) {
+  /// - isTaken: the lock is taken from a tab that does not answer: what is shown may be old.
+  async #read(turn, isTaken) {
     let failures = 0;
+    clearTimeout(this.#patience);
     this.#isReader = true;
-    while (this.#life === life) {
+    this.#since = Math.max(Date.now(), this.#since + 1);
+    if (isTaken) this.#tell({ type: 'lost' });
+    while (!turn.signal.aborted) {
       try {
         await this.#connect(() => {
           failures = 0;
           this.#tell({ type: 'opened' });
         });
       } catch (error) {
-        if (error?.status === 401 && this.#life === life) this.#tell({ type: 'signedOut' });
-        if (error?.status === 426 && this.#life === life) this.#tell({ type: 'outdated' });
+        if (error?.status === 401 && !turn.signal.aborted) this.#tell({ type: 'signedOut' });
+        if (error?.status === 426 && !turn.signal.aborted) this.#tell({ type: 'outdated' });
       }
-      if (this.#life !== life) return;
+      if (turn.signal.aborted) return;
       this.#tell({ type: 'lost' });
-      await this.#pause(failures++);
+      await this.#pause(turn, failures++);
     }
   }
 
-  async #pause(failures) {
+  async #pause(turn, failures) {
     const ceiling = Math.min(LONGEST_DELAY, FIRST_DELAY * 2 ** Math.min(failures, 10));
     // Half of it is chance, so that many pages do not come back at once.
     const delay = ceiling / 2 + Math.random() * (ceiling / 2);
@@ -200,7 +265,7 @@ export class Stream {
       };
     });
     this.#wake = null;
-    if (this.#life !== null) this.#tell({ type: 'waiting' });
+    if (!turn.signal.aborted) this.#tell({ type: 'waiting' });
   }
 
   async #connect(opened) {
