@@ -309,6 +309,32 @@ class TheList(PageTest):
         self.until_names("2.bin", "3.bin", "1.bin", "4.bin")
         self.browser.until(lambda: self.order() == ["2.bin", "3.bin", "1.bin", "4.bin"], "the daemon has that order")
 
+    def test_a_dragged_row_leaves_with_its_download(self):
+        made = self.make("1.bin", "2.bin", "3.bin", "4.bin")
+        self.until_names("1.bin", "2.bin", "3.bin", "4.bin")
+        grip = self.browser.one(self.browser.in_row(made[1], ".row-grip"))
+        ActionChains(self.browser.driver).click_and_hold(grip).move_by_offset(0, 40).perform()
+        self.browser.one(".row.is-dragged")
+        self.daemon.call("DELETE", f"/downloads/{made[1]}")
+        self.until_names("1.bin", "3.bin", "4.bin")
+        self.assertEqual(self.browser.all(".is-dragged, .is-dragging"), [])
+        ActionChains(self.browser.driver).move_by_offset(0, 40).release().perform()
+        self.until_names("1.bin", "3.bin", "4.bin")
+        self.assertEqual(self.order(), ["1.bin", "3.bin", "4.bin"])
+
+    def test_a_row_is_dropped_where_it_is_seen_though_another_has_left(self):
+        made = self.make("1.bin", "2.bin", "3.bin", "4.bin")
+        self.until_names("1.bin", "2.bin", "3.bin", "4.bin")
+        grip = self.browser.one(self.browser.in_row(made[2], ".row-grip"))
+        ActionChains(self.browser.driver).click_and_hold(grip).move_by_offset(0, 10).perform()
+        self.browser.one(".row.is-dragged")
+        self.daemon.call("DELETE", f"/downloads/{made[0]}")
+        self.browser.until(lambda: len(self.browser.all(".row")) == 3, "it has left")
+        # The pointer has stayed, and is at the last place now.
+        ActionChains(self.browser.driver).move_by_offset(0, 1).release().perform()
+        self.until_names("2.bin", "4.bin", "3.bin")
+        self.browser.until(lambda: self.order() == ["2.bin", "4.bin", "3.bin"], "the daemon has that order")
+
     def test_a_row_is_moved_by_the_keyboard(self):
         made = self.make("1.bin", "2.bin", "3.bin")
         self.browser.js("arguments[0].focus()", self.browser.row(made[2]))

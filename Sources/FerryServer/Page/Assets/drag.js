@@ -37,7 +37,7 @@ export class Dragging {
     const done = new AbortController();
     this.#drag = {
       id: element.dataset.id, element, y: event.clientY, at: event.clientY, scroll: scrollY, isMoving: false, done,
-      from: this.#list.indexOf(element.dataset.id),
+      top: this.#list.indexOf(element.dataset.id) * this.#list.rowHeight,
     };
     element.setPointerCapture(event.pointerId);
     const { signal } = done;
@@ -71,15 +71,22 @@ export class Dragging {
     if (speed !== 0) window.scrollBy({ top: speed / 4, behavior: 'instant' });
     const height = this.#list.rowHeight;
     const most = (this.#list.shown.length - 1) * height;
-    const y = Math.max(0, Math.min(most, drag.from * height + (drag.at - drag.y) + (scrollY - drag.scroll)));
+    const y = Math.max(0, Math.min(most, drag.top + (drag.at - drag.y) + (scrollY - drag.scroll)));
     drag.to = Math.round(y / height);
+    // Others may come and go above it.
+    const from = this.#list.indexOf(drag.id);
     drag.element.style.transform = `translateY(${y}px)`;
     for (const other of this.#list.grid.querySelectorAll('.row:not(.is-dragged)')) {
       const index = Number(other.getAttribute('aria-rowindex')) - 1;
-      const shift = index > drag.from && index <= drag.to ? -1 : index < drag.from && index >= drag.to ? 1 : 0;
+      const shift = index > from && index <= drag.to ? -1 : index < from && index >= drag.to ? 1 : 0;
       other.style.transform = `translateY(${(index + shift) * height}px)`;
     }
     requestAnimationFrame(() => this.#follow());
+  }
+
+  /// Ends the drag of a row that leaves the list.
+  release(element) {
+    if (this.#drag?.element === element) this.#end(false);
   }
 
   #end(isDropped) {
@@ -92,7 +99,7 @@ export class Dragging {
     this.wasDragged = true;
     setTimeout(() => { this.wasDragged = false; });
     const download = this.#list.entry(drag.id);
-    if (isDropped && download && drag.to !== drag.from) this.#drop(download, drag.to);
+    if (isDropped && download && drag.to !== this.#list.indexOf(drag.id)) this.#drop(download, drag.to);
     else this.#list.refresh();
   }
 

@@ -150,10 +150,9 @@ export class List extends EventTarget {
     const end = Math.min(shown.length, Math.ceil((innerHeight - top) / this.#height) + MARGIN);
     const wanted = new Set();
     for (let index = first; index < end; index++) wanted.add(index);
-    // The row with the focus stays, however far one scrolls: else the focus would be lost.
-    const focused = document.activeElement?.closest?.('.row')?.dataset.id;
-    if (focused) {
-      const index = shown.findIndex(({ id }) => id === focused);
+    // The row with the focus stays, however far one scrolls: else the focus would be lost. So does the one that is dragged.
+    for (const id of [document.activeElement?.closest?.('.row')?.dataset.id, this.#dragging.id]) {
+      const index = id ? this.indexOf(id) : -1;
       if (index >= 0) wanted.add(index);
     }
     const keep = new Set([...wanted].map((index) => shown[index].id));
@@ -174,8 +173,8 @@ export class List extends EventTarget {
   }
 
   #release(id, row) {
+    this.#dragging.release(row.element);
     this.#rows.delete(id);
-    if (this.#dragging.id === id) return;
     row.element.remove();
     if (this.#spare.length < 40) this.#spare.push(row);
   }
