@@ -71,6 +71,31 @@ class Limits(PageTest):
         self.browser.until_state(second, "downloading")
         self.assertEqual(self.settings()["maxConcurrentDownloads"], 2)
 
+    def test_settings_that_others_change_stay_when_the_dialog_is_saved(self):
+        names = ("connectionsPerHost", "retriesFailedAfter", "allowsConstrained")
+        self.addCleanup(self.daemon.call, "PATCH", "/settings", dict.fromkeys(names))
+        self.browser.press(".settings-button")
+        self.browser.write("dialog.settings [name=connectionsPerHost]", "5")
+        self.daemon.call("PATCH", "/settings", {"allowsConstrained": False, "retriesFailedAfter": 600})
+        box = self.browser.one("dialog.settings [name=allowsConstrained]")
+        self.browser.until(lambda: not self.browser.js("return arguments[0].checked", box), "what others have changed")
+        typed = self.browser.one("dialog.settings [name=connectionsPerHost]")
+        self.assertEqual(typed.get_attribute("value"), "5", "what was typed stays")
+        self.browser.press("dialog.settings [type=submit]")
+        self.browser.gone("dialog.settings")
+        self.assertEqual([self.settings().get(name) for name in names], [5, 600, False])
+
+    def test_a_setting_that_nobody_has_changed_is_not_written(self):
+        self.addCleanup(self.daemon.call, "PATCH", "/settings", {"connectionsPerHost": None})
+        written = lambda: "".join(file.read_text() for file in self.daemon.folder.rglob("ferry.json"))
+        self.assertNotIn("allowsConstrained", written())
+        self.browser.press(".settings-button")
+        self.browser.write("dialog.settings [name=connectionsPerHost]", "6")
+        self.browser.press("dialog.settings [type=submit]")
+        self.browser.gone("dialog.settings")
+        self.assertIn("connectionsPerHost", written())
+        self.assertNotIn("allowsConstrained", written())
+
     def test_further_settings_are_changed_in_a_dialog(self):
         self.addCleanup(self.daemon.call, "PATCH", "/settings", {"connectionsPerHost": None, "retriesFailedAfter": None, "minFreeBytes": None, "proxy": None})
         self.daemon.call("PATCH", "/settings", {"proxy": "http://proxy.example:8080", "maxConcurrentDownloads": 4})

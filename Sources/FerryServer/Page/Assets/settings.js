@@ -10,12 +10,15 @@ export function showSettings(api, store, announcer) {
   const { settings } = store;
   if (!settings) return;
   const fields = new FieldSet();
-  const constrained = h('input', { type: 'checkbox', name: 'allowsConstrained', checked: settings.allowsConstrained !== false });
+  const constrained = h('input', { type: 'checkbox', name: 'allowsConstrained' });
+  let isConstrainedShown = false;
   const error = h('p', { class: 'field-error', role: 'alert', hidden: true });
   const save = async () => {
     const change = fields.read();
     if (!change) return;
-    const problem = await store.changeSettings({ ...change, allowsConstrained: constrained.checked });
+    // What was not touched may have been changed elsewhere since.
+    if (constrained.checked !== isConstrainedShown) change.allowsConstrained = constrained.checked;
+    const problem = await store.changeSettings(change);
     if (problem) {
       const field = fields.refused(problem);
       if (field) return fields.complain(field, problem.text);
@@ -42,9 +45,19 @@ export function showSettings(api, store, announcer) {
   facts, error);
   // Nothing waits for the version.
   api.greeting().then(({ version }) => facts.append(...factRows([['settings.version', version]])), () => {});
-  fields.show(settings);
+  const show = () => {
+    const { settings } = store;
+    fields.show(settings);
+    const isAllowed = settings.allowsConstrained !== false;
+    if (constrained.checked === isConstrainedShown) constrained.checked = isAllowed;
+    isConstrainedShown = isAllowed;
+  };
+  show();
   const box = dialog({
     title: t('settings'), className: 'settings', body: [form],
     foot: h('button', { type: 'submit', class: 'button primary', form: form.id }, t('change.save')),
   });
+  const closed = new AbortController();
+  store.addEventListener('settings', show, { signal: closed.signal });
+  box.addEventListener('close', () => closed.abort());
 }
