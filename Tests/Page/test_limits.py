@@ -43,6 +43,16 @@ class Limits(PageTest):
         self.daemon.call("PATCH", "/settings", {"rateLimit": 300_000})
         self.browser.write(LIMIT, "0" + Keys.ENTER)
         self.until_setting("rateLimit", None)
+        # And as `ferry set` has it, also for one download.
+        self.daemon.call("PATCH", "/settings", {"rateLimit": 300_000})
+        self.browser.write(LIMIT, "none" + Keys.ENTER)
+        self.until_setting("rateLimit", None)
+        identifier = self.held(name="limited.bin", startsPaused=True, rateLimit=200_000)
+        self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        self.unfold()
+        self.browser.write("dialog.detail [name=rateLimit]", "none" + Keys.ENTER)
+        self.until_api(identifier, lambda shown: shown.get("rateLimit") is None, "it has no limit")
+        self.browser.press("dialog.detail .detail-head .icon-button")
         # The number of downloads likewise.
         self.browser.write("[name=concurrent]", "0" + Keys.ENTER)
         self.browser.until(
@@ -95,6 +105,29 @@ class Limits(PageTest):
         self.browser.gone("dialog.settings")
         self.assertIn("connectionsPerHost", written())
         self.assertNotIn("allowsConstrained", written())
+
+    def test_a_time_that_is_no_whole_number_of_minutes_is_shown_as_it_is(self):
+        self.addCleanup(self.daemon.call, "PATCH", "/settings", {"retriesFailedAfter": None, "connectionsPerHost": None})
+        field = "dialog.settings [name=retriesFailedAfter]"
+        for seconds, shown in ((20, "20 s"), (90, "90 s"), (1.5, "1.5 s"), (600, "10")):
+            self.daemon.call("PATCH", "/settings", {"retriesFailedAfter": seconds})
+            self.browser.press(".settings-button")
+            self.browser.until(lambda: self.browser.one(field).get_attribute("value") == shown, shown)
+            self.browser.write("dialog.settings [name=connectionsPerHost]", str(int(seconds)))
+            self.browser.press("dialog.settings [type=submit]")
+            self.browser.gone("dialog.settings")
+            self.assertEqual(self.settings()["retriesFailedAfter"], seconds)
+        for text, seconds in (("30 s", 30), ("2h", 7200), ("0.5", 30), ("5", 300), ("never", None)):
+            self.browser.press(".settings-button")
+            self.browser.write(field, text)
+            self.browser.press("dialog.settings [type=submit]")
+            self.browser.gone("dialog.settings")
+            self.assertEqual(self.settings().get("retriesFailedAfter"), seconds, text)
+        self.browser.press(".settings-button")
+        for text in ("soon", "0.5 s"):
+            self.browser.write(field, text)
+            self.browser.press("dialog.settings [type=submit]")
+            self.assertIn("30 s", self.browser.one("dialog.settings .field-error").text)
 
     def test_further_settings_are_changed_in_a_dialog(self):
         self.addCleanup(self.daemon.call, "PATCH", "/settings", {"connectionsPerHost": None, "retriesFailedAfter": None, "minFreeBytes": None, "proxy": None})

@@ -9,6 +9,8 @@ import { isLink, linkProblem, parseHeaders } from './links.js';
 /// The number of attempts that is as good as none.
 const ENDLESS = 1_000_000_000;
 const MINUTE = 60;
+/// What is written in a blind field to restore the value of the daemon.
+const DEFAULT = 'auto';
 
 /// A whole number within bounds.
 const whole = (least, most) => ({
@@ -16,12 +18,21 @@ const whole = (least, most) => ({
   read: (text) => (/^\d{1,10}$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined),
 });
 const attempts = whole(0, ENDLESS);
-const minutes = whole(1, 1_000_000);
+/// A time in minutes, or with its unit, of a second or more: seconds.
+const delay = {
+  wrong: 'wrong.delay',
+  read: (text) => {
+    const [, count, unit = 'm'] = /^(\d{1,8}(?:\.\d+)?) *(s|m|h)?$/i.exec(text) ?? [];
+    const value = Number(count) * { s: 1, m: MINUTE, h: 60 * MINUTE }[unit.toLowerCase()];
+    return value >= 1 ? value : undefined;
+  },
+  write: (value) => (value % MINUTE === 0 ? String(value / MINUTE) : `${value} s`),
+};
 const seconds = {
   inputmode: 'decimal', wrong: 'wrong.time',
   read: (text) => (/^\d{1,8}(\.\d+)?$/.test(text) && Number(text) > 0 ? Number(text) : undefined),
 };
-const rate = { read: parseLimit, write: rateField, wrong: 'wrong.rate', offers: bareRate };
+const rate = { read: (text) => parseLimit(text === t('limit.none') ? '' : text), write: rateField, wrong: 'wrong.rate', offers: bareRate };
 const size = { read: parseSize, write: sizeField, wrong: 'wrong.size' };
 const lines = { tag: 'textarea', rows: '2', class: 'mono', autocapitalize: 'off' };
 const code = { class: 'mono', dir: 'ltr', autocapitalize: 'off' };
@@ -47,8 +58,8 @@ const MEMBERS = {
   rateLimit: rate, minSpeed: rate,
   maxConnections: whole(1, 64), connectionsPerHost: whole(1, 1000), maxRedirects: whole(0, 1000),
   maxAttempts: { ...attempts, range: null, wrong: 'wrong.attempts', read: (text) => (text === 'inf' ? ENDLESS : attempts.read(text)) },
-  retriesFailedAfter: { ...minutes, read: (text) => minutes.read(text) && minutes.read(text) * MINUTE, write: (value) => String(Math.round(value / MINUTE)) },
-  maxBytes: size, minFreeBytes: size, connectTimeout: seconds, stallTimeout: seconds,
+  retriesFailedAfter: { ...delay, read: (text) => (text === 'never' ? null : delay.read(text)) },
+  maxBytes: size, minFreeBytes: { ...size, read: (text) => (text === DEFAULT ? null : parseSize(text)) }, connectTimeout: seconds, stallTimeout: seconds,
   notBefore: { type: 'datetime-local', wrong: 'wrong.past', read: (text) => (new Date(text) > Date.now() ? new Date(text).toISOString() : undefined), write: localMinute },
   headers: { ...lines, wrong: 'wrong.headers', read: (text) => parseHeaders(text) ?? undefined },
   cookies: { ...lines, wrong: 'wrong.cookies', read: (text) => (/[=\t]/.test(text) ? text : undefined) },
@@ -78,9 +89,6 @@ export const SECTIONS = {
     'headers', 'cookies', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'minSpeed', 'maxAttempts', 'allowsDowngrade',
   ],
 };
-
-/// What is written in a blind field to restore the value of the daemon.
-const DEFAULT = 'auto';
 
 export class FieldSet {
   #fields = new Map();

@@ -92,6 +92,7 @@ export const fieldSentences = {
   'wrong.past': ['That time is over', '这个时间已经过去'],
   'wrong.size': ['A size is written like 5 GB', '大小的格式如 5 GB'],
   'wrong.number': ['A whole number from {least} to {most}', '请输入 {least} 到 {most} 的整数'],
+  'wrong.delay': ['Minutes, or a time like 30 s', '请输入分钟数，或如 30 s 的时间'],
   'wrong.attempts': ['A whole number, or inf', '请输入整数或 inf'],
   'wrong.time': ['Seconds, more than 0', '请输入大于 0 的秒数'],
   'wrong.headers': ['A header is written as Name: value', '请求头的格式是“名称: 值”'],

@@ -57,10 +57,10 @@ const FACTORS = {
   ki: 1024, kib: 1024, mi: 1024 ** 2, mib: 1024 ** 2, gi: 1024 ** 3, gib: 1024 ** 3, ti: 1024 ** 4, tib: 1024 ** 4,
 };
 
-/// Reads a limit like `5M`, `500 KB/s`, `1.5GiB`, `1,5 MB/s`: bytes a second, `null` for none (0, or nothing), `undefined` where the text
-/// is no limit. Without a unit it is none: nobody means bytes.
+/// Reads a limit like `5M`, `500 KB/s`, `1.5GiB`, `1,5 MB/s`: bytes a second, `null` for none (nothing, 0, or a word of `ferry set`),
+/// `undefined` where the text is no limit. Without a unit it is none: nobody means bytes.
 export function parseLimit(text) {
-  if (['', '0'].includes(text.trim())) return null;
+  if (['', '0', 'none', 'off'].includes(text.trim().toLowerCase())) return null;
   return /^[\d.,\s]*(\/s)?$/i.test(text.trim()) ? undefined : parseRate(text) ?? undefined;
 }
 
