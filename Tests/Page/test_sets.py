@@ -207,6 +207,38 @@ class Sets(SetTest):
         self.browser.until(lambda: self.browser.text(f"{PANEL} .part-problems li") == self.daemon.sets()[0]["problems"][0], "the problem")
         self.assertIn("parts of the source cannot be used", self.browser.text(f"{PANEL} .detail-reason"))
 
+    def test_on_a_phone_labels_of_buttons_and_reasons_are_seen_whole(self):
+        complete = self.add(self.list_of({"a.bin": ""}))
+        self.until_part(complete, "state", "Complete")
+        failed = self.daemon.add(self.origin.file("1M", "failed.bin"), checksum=f"sha-256:{'0' * 64}")
+        waits = self.daemon.add(self.busy())
+        for width in (390, 320):
+            self.browser.set_size(width, 1000, True, 2)
+            self.browser.until_state(failed, "failed")
+            self.browser.until(lambda: "next attempt" in self.part(waits, "reason"), "when it tries again")
+            for each in (complete, failed, waits):
+                reason = self.browser.js("""
+                    const box = (node) => node.getBoundingClientRect();
+                    const row = document.querySelector(`.row[data-id='${arguments[0]}']`);
+                    const [what, reason, facts] = ['.row-what', '.row-reason', '.row-facts'].map((each) => row.querySelector(each));
+                    const isCut = reason.scrollHeight > reason.clientHeight + 1 || reason.scrollWidth > reason.clientWidth + 1;
+                    return [reason.textContent, box(reason).bottom <= box(facts).bottom + 1, isCut,
+                      box(what).top >= box(row).top && box(row.querySelector('.row-actions')).bottom <= box(row).bottom]""", each)
+                self.assertNotEqual(reason[0], "")
+                state = self.browser.one(self.browser.in_row(each, ".row-state"))
+                is_cut = self.browser.js("return arguments[0].scrollWidth > arguments[0].clientWidth + 1", state)
+                self.assertFalse(is_cut and (each != failed or width > 320), f"{state.text}, at {width} pixels")
+                # Of a complete set it has the path and the source.
+                self.assertEqual(reason[1:], [True, each == complete and reason[2], True], f"{reason[0]}, at {width} pixels")
+                beyond = self.browser.js("""
+                    const box = (node) => node.getBoundingClientRect();
+                    const buttons = [...document.querySelectorAll(`.row[data-id='${arguments[0]}'] .row-actions > button:not([hidden])`)];
+                    const [main, ...others] = buttons;
+                    const label = box(main.querySelector('span'));
+                    return [label.left - box(main).left, box(main).right - label.right, label.top - box(main).top,
+                      ...others.map((each, index) => box(each).left - box(buttons[index]).right), ...others.map((each) => box(each).width - 24)]""", each)
+                self.assertGreaterEqual(min(beyond), 0, f"{each} at {width} pixels: {beyond}")
+
     def test_cancelling_and_removing_ask_first_unless_it_is_complete(self):
         identifier = self.held_set()
         self.until_held(identifier)
