@@ -28,6 +28,7 @@ enum ShapeSamples {
         download.network = NetworkRule(allowsMetered: true, allowsConstrained: false, allowsPrivate: true)
         download.endedAt = date
         download.onConflict = .skip
+        download.notBefore = date
         download.wasAlreadyComplete = true
         download.asOf = 12
         download.handle = handle

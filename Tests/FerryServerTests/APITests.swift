@@ -243,6 +243,23 @@ struct APITests {
         }
     }
 
+    @Test("API: the earliest start of a paused download is listed, and applies when the download is resumed")
+    func earliestStart() async throws {
+        try await DaemonRig.run { rig in
+            let id = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true }).id.rawValue
+            #expect(try await rig.ask(.show, id: id).shape(DownloadDetail.self).download.notBefore == nil)
+            let date = Date(timeIntervalSince1970: 4_000_000_000)
+            var change = RequestChange()
+            change.set(.notBefore, \.notBefore, date)
+            let changed = try await rig.ask(.change, id: id, body: change).shape(ListedDownload.self)
+            #expect(changed.status.state == .paused && changed.notBefore == date)
+            let page = try await rig.ask(.list).shape(DownloadPage.self)
+            #expect(page.items.map(\.notBefore) == [date])
+            let resumed = try await rig.ask(.resume, id: id).shape(ListedDownload.self)
+            #expect(resumed.status.state == .waiting(.notBefore(date)) && resumed.notBefore == date)
+        }
+    }
+
     @Test("API: resume data takes a download off the list, and another session adds it again")
     func resumeData() async throws {
         try await DaemonRig.run { rig in

@@ -463,6 +463,23 @@ class Details(PageTest):
         self.browser.press(f"{PANEL} .need [type=submit]")
         self.browser.until_state(identifier, "completed")
 
+    def test_the_time_of_the_start_of_a_paused_one_is_shown_and_changed(self):
+        identifier = self.daemon.add(self.origin.file("10K", "later.bin"), startsPaused=True)
+        reason = self.browser.in_row(identifier, ".row-reason")
+        self.browser.until_state(identifier, "paused")
+        self.assertEqual(self.browser.text(reason), "")
+        self.daemon.call("PATCH", f"/downloads/{identifier}", {"notBefore": "2031-05-06T07:08:00Z"})
+        self.browser.until(lambda: self.browser.text(reason).startswith("does not start before "), "when it may start")
+        self.open(identifier)
+        self.unfold()
+        field = self.browser.one(f"{PANEL} .part-change [name=notBefore]")
+        self.assertEqual(
+            self.browser.js("return new Date(arguments[0].value).toISOString()", field), "2031-05-06T07:08:00.000Z")
+        self.browser.js("arguments[0].value = ''; arguments[0].dispatchEvent(new Event('input'))", field)
+        self.browser.press(f"{PANEL} .part-change [type=submit]")
+        self.browser.until(lambda: self.browser.text(reason) == "", "it may start at any time")
+        self.assertNotIn("notBefore", self.daemon.show(identifier))
+
     def test_what_would_fail_again_is_not_to_be_tried_again_later(self):
         identifier = self.daemon.add(self.origin.file("10K", "strict.bin", "close"), strict=True)
         self.browser.until_state(identifier, "failed")

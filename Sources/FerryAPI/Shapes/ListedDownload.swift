@@ -33,6 +33,8 @@ package struct ListedDownload: Sendable, Hashable {
         package var maxConnections = DownloadRequest.plain.maxConnections
         /// The rule for a file name that is already in use; `nil` for ``ConflictRule/rename``.
         package var onConflict: ConflictRule?
+        /// The earliest start of a download that waits, is paused or has failed; in the past if it no longer applies.
+        package var notBefore: Date?
         /// True for a completed download whose file already existed: nothing was fetched, and a removal keeps the file.
         package var wasAlreadyComplete: Bool?
         package var addedAt: Date

@@ -75,9 +75,12 @@ extension ListedDownload {
         self.onConflict = request.onConflict == .rename ? nil : request.onConflict
         self.network = request.network
         self.endedAt = row.endedAt
-        if case .completed = status.state {
+        switch status.state {
+        case .waiting, .paused, .failed: self.notBefore = request.notBefore
+        case .completed:
             self.validator = shown.finished.flatMap { $0.etag ?? $0.lastModified }
             if shown.finished?.wasAlreadyComplete == true { self.wasAlreadyComplete = true }
+        case .downloading, .verifying, .cancelled: break
         }
     }
 }

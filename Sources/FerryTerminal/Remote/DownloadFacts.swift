@@ -41,6 +41,7 @@ package enum DownloadFacts {
             ("unproven", detail.resumesUnproven == true ? ("resumed by comparing samples" as Reason).local : nil),
             ("headers", detail.headers.isEmpty ? nil : detail.headers.joined(separator: ", ")),
             ("limit", download.rateLimit.map { ByteText.size($0) + "/s" }),
+            ("not before", start(download)),
             ("priority", download.priority == .normal ? nil : priority(download.priority)),
             (
                 "metered",
@@ -104,6 +105,12 @@ package enum DownloadFacts {
             default: .words(state)
             }
         return text.local
+    }
+
+    /// Returns the earliest start; `nil` if there is none, or if the state names it.
+    private static func start(_ download: ListedDownload) -> String? {
+        if case .waiting(.notBefore) = download.status.state { return nil }
+        return download.notBefore.map { LocalTime.text($0) }
     }
 
     /// Returns the position in the queue of a download that waits for a slot.

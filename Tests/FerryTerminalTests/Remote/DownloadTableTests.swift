@@ -78,6 +78,21 @@ import Testing
         #expect(DownloadFacts.lines(DownloadDetail(waiting), events: []).contains(command + " --session player"))
     }
 
+    @Test("DownloadFacts: the earliest start of a paused download is shown; one that waits for it says so in its state")
+    func start() {
+        let date = Date(timeIntervalSince1970: 4_000_000_000)
+        let states: [(DownloadState, Bool)] = [
+            (.paused, true), (.waiting(.credentials), true), (.waiting(.notBefore(date)), false),
+        ]
+        for (state, isFact) in states {
+            var download = ListedDownload.sample("0123456789abcdef", state)
+            download.notBefore = date
+            let facts = DownloadFacts.lines(DownloadDetail(download), events: [])
+            #expect(facts.contains("not before:  " + LocalTime.text(date)) == isFact, "\(facts)")
+            #expect(facts.filter { $0.contains(LocalTime.text(date)) }.count == 1, "\(facts)")
+        }
+    }
+
     @Test("DownloadTable and DownloadFacts: a download that waits says why, and what makes it go on")
     func reasons() {
         let date = Date(timeIntervalSince1970: 1_700_000_000)

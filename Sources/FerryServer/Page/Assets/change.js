@@ -6,7 +6,7 @@ import { FieldSet, SECTIONS } from './fields.js';
 import { cookieFile } from './links.js';
 import { ask } from './ask.js';
 import { digestRow } from './facts.js';
-import { digestsOf, failedChecksum, failedServerDigest, gotPage, heldBytes, isTooLarge, lacksReserveAlone, leadsElsewhere } from './words.js';
+import { digestsOf, failedChecksum, failedServerDigest, gotPage, heldBytes, isTooLarge, lacksReserveAlone, leadsElsewhere, startTime } from './words.js';
 
 /// The digest that the bytes have, of a download that failed for having another than was asked for.
 const actualDigest = (download) => digestsOf(download)?.actual ?? null;
@@ -196,7 +196,7 @@ export class ChangeForm {
       // A link that leads to another file is none to begin with.
       ...download, urls: need === 'otherFile' ? null : download.url, priority: Math.sign(download.priority),
       maxBytes: need === 'tooLarge' ? Number(download.error.phrase[2]) : null,
-      notBefore: download.waitReason === 'notBefore' ? download.until : download.notBefore,
+      notBefore: startTime(download),
     });
     this.#place(need === null ? [] : FIELDS[need]);
     this.needed.hidden = need === null;

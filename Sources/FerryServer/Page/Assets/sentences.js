@@ -191,6 +191,7 @@ export const sentences = {
   'wait.freshLink': ['the link expired, give a new one', '链接已失效，等待新链接'],
   'wait.page': ['a web page came, not the file: often a form to sign in', '收到的是网页，不是文件：通常是登录页面'],
   'wait.credentials': ['the server asks for a user name and password', '服务器要求用户名和密码'],
+  'paused.notBefore': ['does not start before {time}', '不早于 {time} 开始'],
   'wait.notBefore': ['starts {time}', '将于 {time} 开始'],
   'speed.now': ['{rate}', '下载速度 {rate}'],
   'left': ['{time} left', '剩余 {time}'],

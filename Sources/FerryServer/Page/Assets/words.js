@@ -62,12 +62,18 @@ export const needsUser = ({ state, waitReason, pauseReason, retryAt }) =>
   (state === 'failed' && !retryAt) || Boolean(pauseReason) || (state === 'waiting' && NEEDS.includes(waitReason));
 const NEEDS = ['credentials', 'freshLink', 'diskSpace'];
 
+/// Before when it does not start; `null` where that has no effect any more.
+export const startTime = ({ notBefore }) => (Date.parse(notBefore) > Date.now() ? notBefore : null);
+
 /// Why it waits, failed, or is paused although nobody asked for that; empty otherwise.
 export function reasonText(download) {
   if (download.state === 'failed') return [errorText(download.error), attemptText(download)].filter(Boolean).join(' · ');
   if (download.pauseReason) return t(`pause.${download.pauseReason}`);
   if (download.state === 'downloading') return standstillText(download.progress);
-  if (download.isUnproven) return t('unproven.row');
+  if (download.state === 'paused') {
+    const time = startTime(download);
+    return [download.isUnproven && t('unproven.row'), time && t('paused.notBefore', { time: clockTime(time) })].filter(Boolean).join(' · ');
+  }
   if (download.state !== 'waiting') return '';
   const { waitReason, until } = download;
   if (waitReason === 'server') {
