@@ -1,5 +1,6 @@
 import ArgumentParser
 import Ferry
+import FerryAPI
 import FerryCore
 import FerryTesting
 import Testing
@@ -114,6 +115,38 @@ import Testing
             do {
                 #expect(try Self.setPlan([option] + all[option, default: []]) != plain, "\(option) is ignored")
             } catch is UsageError {}
+        }
+    }
+
+    private static func daemonSet(_ words: [String]) throws -> NewSet {
+        let arguments = try SyncArguments.parse(words)
+        let planner = SyncPlanner(
+            try GetOptions.parse([]), arguments.request, arguments.trust, arguments.run, arguments.show, world: world)
+        return try planner.daemonSet(arguments, standard: try GetOptions.parse([]))
+    }
+
+    /// The options with which `ferry sync --daemon` prints what it prints without them, or less.
+    private static let silent: Set = ["--json", "--no-paths", "--no-progress", "--quiet"]
+
+    @Test("SyncPlanner: with --daemon, an option changes the set or is refused: none is ignored")
+    func everyDaemonOption() throws {
+        let words = ["http://h/d/", "dir"]
+        let plain = try Self.daemonSet(words)
+        let uses = Self.uses.merging(Self.setUses) { $1 }.merging(["--on-conflict": ["overwrite"]]) { $1 }
+        let names = Self.names(SyncArguments.helpMessage(columns: 400)).subtracting(Self.silent)
+        for option in names.subtracting(["--daemon"]).sorted() {
+            do {
+                #expect(try Self.daemonSet([option] + uses[option, default: []] + words) != plain, "\(option) is ignored")
+            } catch is UsageError {}
+        }
+    }
+
+    @Test("SyncPlanner: with --daemon, credentials in the URL of the source or of --base are refused")
+    func daemonCredentials() throws {
+        for words in [["http://me:pw@h/d/", "dir"], ["list", "dir", "--base", "http://me:pw@h/"]] {
+            let error = #expect(throws: UsageError.self) { try Self.daemonSet(words) }
+            #expect(error?.message.contains("the daemon keeps no credentials") == true)
+            #expect(error?.message.contains("pw") == false)
         }
     }
 

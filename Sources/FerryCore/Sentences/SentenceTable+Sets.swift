@@ -293,6 +293,7 @@ extension SentenceTable {
         "--dry-run and --daemon cannot be used together": "--dry-run 和 --daemon 不能一起使用",
         "{0} cannot be used with --daemon, which has its own settings": "{0} 不能与 --daemon 一起使用，它有自己的设置",
         // Sets in the daemon
+        "the daemon keeps no credentials for a set: leave out --daemon": "后台服务不为集合保存凭据：请去掉 --daemon",
         "{0} is no action on sets: there are {1}": "{0} 不是对集合的操作：可用的有 {1}",
         "name the sets, or all": "请指明集合，或用 all",
         "no set begins with {0}": "没有以 {0} 开头的集合",

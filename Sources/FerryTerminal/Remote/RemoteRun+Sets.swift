@@ -26,7 +26,9 @@ extension RemoteRun {
         let new = try planner.daemonSet(arguments, standard: standard)
         let all = try await link.ask(.sets, as: FileSetItems.self).items
         let set = try await link.ask(.addSet, json: new, as: FileSet.self)
-        if let listed = all.first(where: { $0.id == set.id }) { console.message(FileSetText.listedAlready(listed)) }
+        if !arguments.show.quiet, let listed = all.first(where: { $0.id == set.id }) {
+            console.message(FileSetText.listedAlready(listed))
+        }
         if json { say(set) } else { say(set.id) }
         return .done
     }

@@ -153,10 +153,21 @@ struct SyncPlanner: Sendable {
         }
     }
 
-    /// Returns the set for the daemon, with absolute paths. Throws for options of a request, because the daemon has its
-    /// own settings and stores no credentials.
+    /// Returns the set for the daemon, with absolute paths. Throws for credentials, which the daemon does not keep, and for all
+    /// other options that a set does not have, because the daemon has its own settings.
     func daemonSet(_ arguments: SyncArguments, standard: GetOptions) throws(UsageError) -> NewSet {
         if arguments.dryRun { throw UsageError("--dry-run and --daemon cannot be used together") }
+        if arguments.backupDir != nil { throw UsageError("--backup-dir and --daemon cannot be used together") }
+        let (run, usual) = (arguments.run, standard.run)
+        for (isGiven, option) in [
+            (run.parallel != usual.parallel, "-j"), (run.results != nil, "--results"),
+            (run.hostConnections != nil, "--host-connections"), (run.domainConnections != nil, "--domain-connections"),
+            (run.hostDelay != nil, "--host-delay"), (run.sharedGroup, "--shared-group"),
+            (run.failWhenRefused, "--fail-when-refused"), (run.allowFailures, "--allow-failures"),
+            (arguments.request.limitRate != nil, "--limit-rate"), (arguments.request.user != nil, "--user"),
+            (arguments.request.netrc, "--netrc"), (arguments.show.print0, "--print0"),
+            (arguments.show.verbose, "--verbose"),
+        ] where isGiven { throw Self.refuse(option) }
         let (source, options) = try source(arguments)
         let plain = SyncPlanner(
             standard, standard.request, standard.trust, standard.run, standard.show, world: world)
@@ -166,26 +177,19 @@ struct SyncPlanner: Sendable {
         request.onConflict = usualRequest.onConflict
         if request != usualRequest { throw Self.refuse("an option of requests") }
         if options.filter.hasBounds { throw Self.refuse("a filter of size or age") }
-        if options.backupDirectory != nil { throw UsageError("--backup-dir and --daemon cannot be used together") }
-        let (run, usual) = (arguments.run, standard.run)
-        for (isGiven, option) in [
-            (run.parallel != usual.parallel, "-j"), (run.results != nil, "--results"),
-            (run.hostConnections != nil, "--host-connections"), (run.domainConnections != nil, "--domain-connections"),
-            (run.hostDelay != nil, "--host-delay"), (run.sharedGroup, "--shared-group"),
-            (run.failWhenRefused, "--fail-when-refused"), (run.allowFailures, "--allow-failures"),
-        ] where isGiven { throw Self.refuse(option) }
         guard case .directory(let directory) = try destination(arguments) else {
             throw UsageError("a set of the daemon is kept in a directory: leave out --daemon to sync into s3://")
         }
         var set = NewSet(directory: directory)
         switch source {
-        case .url(let url): set.url = url.text
+        case .url(let url): set.url = try Self.withoutCredentials(url)
         case .file(let path, _): set.list = OwnProgram.absolute(path)
         case .directory, .entries: break
         }
         if !arguments.include.isEmpty { set.include = arguments.include }
         if !arguments.exclude.isEmpty { set.exclude = arguments.exclude }
-        (set.depth, set.base) = (options.maxDepth, options.base?.text)
+        set.depth = options.maxDepth
+        set.base = try options.base.map { url throws(UsageError) in try Self.withoutCredentials(url) }
         if options.safeNames { set.safeNames = true }
         if options.trustsListing { set.trustsListing = true }
         if options.deletesGone { set.deletesGone = true }
@@ -196,6 +200,13 @@ struct SyncPlanner: Sendable {
 
     private static func refuse(_ option: String) -> UsageError {
         UsageError("\(option) cannot be used with --daemon, which has its own settings")
+    }
+
+    private static func withoutCredentials(_ url: DownloadURL) throws(UsageError) -> String {
+        guard url.credentials == nil else {
+            throw UsageError("the daemon keeps no credentials for a set: leave out --daemon")
+        }
+        return url.text
     }
 
     static func url(_ text: String) throws(UsageError) -> DownloadURL {
