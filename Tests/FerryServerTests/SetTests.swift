@@ -158,6 +158,34 @@ struct SetTests {
         }
     }
 
+    @Test("Set: added again with other options, it has these, whether it is being synced or has ended")
+    func otherOptions() async throws {
+        try await DaemonRig.run { rig in
+            Self.serve(rig.origin)
+            rig.origin.always("/pub/b", .stall(after: 1000))
+            let plain = NewSet(url: rig.origin.url("/pub/"), directory: rig.downloads + "/d")
+            let id = try await Self.add(plain, rig).shape(FileSet.self).id
+            try await Self.wait(rig) { $0.id == id && $0.state == .syncing && $0.done == 2 }
+            var other = plain
+            (other.exclude, other.deletesGone) = (["b"], true)
+            let again = try await Self.add(other, rig)
+            #expect(again.status == 200, "\(again.text)")
+            let changed = try again.shape(FileSet.self)
+            #expect(changed.id == id && changed.set == other && changed.state.isActive, "\(changed)")
+            let done = try await Self.reach([.complete, .incomplete, .failed], id, rig)
+            #expect(done.state == .complete && done.files == 2, "\(done)")
+            #expect(!FileManager.default.fileExists(atPath: rig.downloads + "/d/b"))
+            rig.origin.always("/pub/b", .honest)
+            // Over TCP, so that the set also has other bounds.
+            let last = try await Self.add(plain, rig, port: try #require(rig.addresses.port))
+            #expect(last.status == 200, "\(last.text)")
+            let whole = try await Self.reach([.complete, .incomplete, .failed], id, rig)
+            #expect(whole.state == .complete && whole.files == 3 && whole.set == plain, "\(whole)")
+            #expect(whole.root == rig.downloads && Self.hasFiles(rig.downloads + "/d"))
+            #expect(try await rig.ask(.sets).shape(FileSetItems.self).items.map(\.id) == [id])
+        }
+    }
+
     @Test("Set: directories whose names are canonically equivalent are those of two sets")
     func equivalentNames() async throws {
         try await DaemonRig.run { rig in

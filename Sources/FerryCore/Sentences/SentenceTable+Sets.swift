@@ -301,6 +301,7 @@ extension SentenceTable {
         "there are no sets": "没有集合",
         "already listed, and being synced: {0}": "已在列表中，正在同步：{0}",
         "already listed, and synced again: {0}": "已在列表中，将再次同步：{0}",
+        "already listed, and synced again with the options of this command: {0}": "已在列表中，将按此命令的选项再次同步：{0}",
         "{0}  waiting  {1}": "{0}  等待中  {1}",
         "{0}  syncing, {1} of {2} files, {3} received, {4}  {5}":
             "{0}  同步中，{2} 个文件中的 {1} 个，已接收 {3}，{4}  {5}",

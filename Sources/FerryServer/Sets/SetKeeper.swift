@@ -73,14 +73,19 @@ final class SetKeeper: Sendable {
 
     // MARK: Changes by clients
 
-    /// Adds a set, or syncs a listed set with the same values again.
+    /// Adds a set. A listed set with the same source and directory gets the options of the new one, and is synced again.
     func add(_ new: NewSet, root: String?) async throws(DownloadError) -> (set: FileSet, isNew: Bool) {
-        // Canonically equivalent names are equal as strings but name different files, so encoded bytes are compared.
-        let text = try? JSONCoding.encode(new, sortsKeys: true)
-        let listed = store.all.first {
-            $0.set == new && (try? JSONCoding.encode($0.set, sortsKeys: true)) == text && $0.root == root
+        await turns.acquire()
+        defer { turns.release() }
+        if let listed = store.all.first(where: { $0.set.isSame(as: new) }) {
+            if !listed.set.hasSameBytes(as: new) || listed.root != root {
+                // A run has the options with which it began, and an unfinished download its rights to write and to replace.
+                _ = try await end(listed.id, as: .paused)
+                let mayReplace = (listed.set.replacesOthers ?? false, new.replacesOthers ?? false)
+                if listed.root != root || mayReplace.0 != mayReplace.1 { await removeDownloads(of: listed) }
+            }
+            return (try await start(listed.id) { ($0.set, $0.root) = (new, root) }, false)
         }
-        if let listed { return (try await resume(listed.id), false) }
         let set = FileSet(id: DownloadID.make().rawValue, state: .waiting, new, root: root, addedAt: Date())
         try await store.change { sets throws(DownloadError) in
             guard sets.count < SetStore.most else {
@@ -116,7 +121,17 @@ final class SetKeeper: Sendable {
     func resume(_ id: String) async throws(DownloadError) -> FileSet {
         await turns.acquire()
         defer { turns.release() }
-        let set = try await change(id) { if !$0.state.isActive { $0.state = .waiting } }
+        return try await start(id) { _ in }
+    }
+
+    /// Changes a set that is to be synced; the caller holds ``turns``.
+    private func start(
+        _ id: String, _ body: @escaping @Sendable (inout FileSet) -> Void
+    ) async throws(DownloadError) -> FileSet {
+        let set = try await change(id) { set in
+            body(&set)
+            if !set.state.isActive { set.state = .waiting }
+        }
         changed(set)
         return set
     }
@@ -376,6 +391,17 @@ final class SetKeeper: Sendable {
 }
 
 extension NewSet {
+    /// Whether both have the same source and directory.
+    fileprivate func isSame(as other: NewSet) -> Bool { withoutOptions.hasSameBytes(as: other.withoutOptions) }
+
+    private var withoutOptions: NewSet { NewSet(url: url, list: list, directory: directory) }
+
+    /// Whether the encoded sets are equal. Canonically equivalent names are equal as strings but name different files.
+    fileprivate func hasSameBytes(as other: NewSet) -> Bool {
+        self == other
+            && (try? JSONCoding.encode(self, sortsKeys: true)) == (try? JSONCoding.encode(other, sortsKeys: true))
+    }
+
     /// Whether the two directories are the same, or one is inside the other.
     fileprivate func overlaps(_ other: NewSet) -> Bool {
         Paths.isPlace(directory, in: other.directory) || Paths.isPlace(other.directory, in: directory)

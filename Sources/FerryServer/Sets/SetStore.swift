@@ -61,14 +61,15 @@ final class SetStore: Sendable {
 
     func set(_ id: String) -> FileSet? { all.first { $0.id == id } }
 
-    /// Changes the sets durably. Changes nothing if `body` throws, or if a new set would make the file too large to be read back.
+    /// Changes the sets durably. Changes nothing if `body` throws, or if a new set, or new options of a set, would make
+    /// the file too large to be read back.
     func change<Value: Sendable>(
         _ body: @escaping @Sendable (inout [FileSet]) throws(DownloadError) -> Value
     ) async throws(DownloadError) -> Value {
         try await changes.run { () throws(DownloadError) in
             var new = self.all
             let value = try body(&new)
-            if new.count > self.all.count {
+            if new.count >= self.all.count, new.map(\.set) != self.all.map(\.set) {
                 let size = try Self.text(new.map(\.withoutOutcome)).utf8.count
                 guard size <= Self.mostDefinedBytes else {
                     throw DownloadError(

@@ -27,7 +27,7 @@ extension RemoteRun {
         let all = try await link.ask(.sets, as: FileSetItems.self).items
         let set = try await link.ask(.addSet, json: new, as: FileSet.self)
         if !arguments.show.quiet, let listed = all.first(where: { $0.id == set.id }) {
-            console.message(FileSetText.listedAlready(listed))
+            console.message(FileSetText.listedAlready(listed, as: set))
         }
         if json { say(set) } else { say(set.id) }
         return .done
@@ -92,12 +92,17 @@ extension RemoteRun {
 
 /// The line of `ferry sets` for one set, and the message about a set that is added twice.
 enum FileSetText {
-    /// Returns the message for a set that was already listed, according to its state before it was added again.
-    static func listedAlready(_ set: FileSet) -> String {
+    /// Returns the message for a set that was already listed, according to its state and options before it was added again.
+    static func listedAlready(_ listed: FileSet, as set: FileSet) -> String {
         let place = set.set.directory
         let text: Reason =
-            set.state.isActive
-            ? "already listed, and being synced: \(place)" : "already listed, and synced again: \(place)"
+            if listed.set != set.set || listed.root != set.root {
+                "already listed, and synced again with the options of this command: \(place)"
+            } else if listed.state.isActive {
+                "already listed, and being synced: \(place)"
+            } else {
+                "already listed, and synced again: \(place)"
+            }
         return "ferry: " + text.shown
     }
 

@@ -27,6 +27,18 @@ import Testing
             text == "012345  syncing: http://h/: the server answered 503; next attempt at \(LocalTime.text(until))  /d")
     }
 
+    @Test("FileSetText: a set that is added again with other options is synced with these")
+    func addedAgain() {
+        let new = NewSet(url: "http://h/", directory: "/d")
+        let listed = FileSet(id: "0123456789abcdef", state: .syncing, new, root: nil, addedAt: Date())
+        var set = listed
+        #expect(FileSetText.listedAlready(listed, as: set) == "ferry: already listed, and being synced: /d")
+        set.set.exclude = ["f1"]
+        #expect(
+            FileSetText.listedAlready(listed, as: set)
+                == "ferry: already listed, and synced again with the options of this command: /d")
+    }
+
     @Test("FileSetText: without a wait for its list, a set shows its files and the reason of a failure")
     func others() {
         let syncing = line(.syncing) { $0.files = 2 }
