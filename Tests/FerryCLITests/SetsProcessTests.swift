@@ -55,6 +55,9 @@ import Testing
                 listed.lines == ["\(id.prefix(6))  complete, 30 files  \(place.path("d"))"], "\(listed.lines)")
             #expect(try await ferry("verify", "d").code == 0)
             #expect(try await ferry("list", "--session", "all").lines.count <= 1)
+            let refused = try await ferry("sets", "pause", id)
+            #expect(refused.code == 9 && refused.error.contains("it is not being synced"), "\(refused.error)")
+            #expect(try await ferry("sets", "pause", "all").code == 0)
             let synced = try await ferry("sync", server.url("/pub/"), "d", "--daemon")
             #expect(
                 synced.lines == [id] && synced.error.contains("already listed, and synced again"), "\(synced.error)")

@@ -244,6 +244,7 @@ struct DocumentTests {
         let rig = observer.rig
         rig.origin.serve("/set/", Resource(text: "<html><a href=\"a\">a</a></html>", contentType: "text/html"))
         rig.origin.serve("/set/a", Resource(size: 10, seed: 1))
+        rig.origin.always("/set/a", .stall(after: 1))
         let new = NewSet(url: rig.origin.url("/set/"), directory: rig.directory + "/set")
         let set = try await observer.ask(.addSet, body: new, expecting: 201).shape(FileSet.self)
         try await observer.ask(.addSet, body: new, expecting: 200)
@@ -252,6 +253,7 @@ struct DocumentTests {
         try await observer.ask(.sets, expecting: 200)
         try await observer.ask(.showSet, set.id, expecting: 200)
         for route in [Route.pauseSet, .resumeSet, .cancelSet] { try await observer.ask(route, set.id, expecting: 200) }
+        try await observer.ask(.pauseSet, set.id, expecting: 409)
         try await observer.ask(.removeSet, set.id, expecting: 204)
         for route in [Route.showSet, .pauseSet, .resumeSet, .cancelSet, .removeSet] {
             try await observer.ask(route, set.id, expecting: 404)

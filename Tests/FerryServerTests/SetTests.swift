@@ -298,6 +298,8 @@ struct SetTests {
             let done = try await Self.reach([.complete, .incomplete, .failed], set.id, rig)
             #expect(done.state == .complete, "\(done)")
             #expect(rig.origin.bodyBytes("/pub/b") - before < 8 << 20)
+            #expect(try await rig.ask(.pauseSet, id: set.id).status == 409)
+            #expect(try await rig.ask(.showSet, id: set.id).shape(FileSet.self).state == .complete)
             rig.origin.serve("/pub/b", Resource(size: 9 << 20, seed: 3))
             rig.origin.always("/pub/b", .stall(after: 4 << 20))
             _ = try await rig.ask(.resumeSet, id: set.id)

@@ -118,7 +118,7 @@ extension ErrorPhrase {
         case notRepairable, repairWithoutURL, repairInTheWay, setRedirected, unclosedQuote, contentInTheWay
         case noGateway, serveGateway, noSuchDoor, purgeWithoutFiles, notInCache, severalInCache, listGateway
         case fixedInSession
-        case noSet, manySets, setListForSocket, setPlaceTaken, setSource, credentialsInSet
+        case noSet, setNotSynced, manySets, setListForSocket, setPlaceTaken, setSource, credentialsInSet
         // Operations of the file system, and their failures
         case open, create, read, write, sync, truncate, lock, link, rename, remove, list, allocate, inspect
         case makeDirectory, syncDirectory, measureSpace, setMode, setTime, setAttribute, getAttribute

@@ -139,6 +139,7 @@ extension SentenceTable {
             "{0} has the name of the content and other bytes: it is left as it is", "{0} 以该内容命名，但字节不同：保持原样"
         ),
         .noSet: ("there is no set {0}", "没有集合 {0}"),
+        .setNotSynced: ("{0} cannot be paused: it is not being synced", "无法暂停 {0}：它没有在同步"),
         .manySets: ("there are {0} sets already: remove one first", "已有 {0} 个集合：请先移除一个"),
         .setListForSocket: (
             "a list on the daemon's machine can only be named through the Unix socket; give the URL of a list",

@@ -104,10 +104,15 @@ final class SetKeeper: Sendable {
         return (added, true)
     }
 
+    /// Pauses a set; throws `wrongState` if it is neither being synced nor paused.
     func pause(_ id: String) async throws(DownloadError) -> FileSet {
         await turns.acquire()
         defer { turns.release() }
-        return try await end(id, as: .paused)
+        let set = try await end(id, as: .paused)
+        guard set.state == .paused else {
+            throw DownloadError(.wrongState, ErrorPhrase(.setNotSynced, set.set.directory))
+        }
+        return set
     }
 
     /// Stops a set and deletes its part files.

@@ -187,8 +187,8 @@ extension RemoteRun {
         (count == 1 ? "\(count) download" : "\(count) downloads" as Reason).local
     }
 
-    /// Reports the failure of one of several downloads. Returns its exit code.
-    private func fail(_ error: DownloadError, _ name: String) -> ExitCode {
+    /// Reports the failure of one of several downloads or sets. Returns its exit code.
+    func fail(_ error: DownloadError, _ name: String) -> ExitCode {
         console.message("ferry: " + ErrorText.line(error, name: name))
         return ExitCode.of(error)
     }

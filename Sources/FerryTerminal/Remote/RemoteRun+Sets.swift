@@ -17,6 +17,11 @@ extension RemoteRun {
             case .remove: .removeSet
             }
         }
+
+        /// Whether a set in this state permits the action.
+        fileprivate func isPermitted(in state: FileSet.State) -> Bool {
+            self != .pause || state.isActive || state == .paused
+        }
     }
 
     /// Runs `ferry sync --daemon`: prints the identifier of the set, and a message if the set was already listed.
@@ -48,16 +53,22 @@ extension RemoteRun {
         }
         guard !words.isEmpty else { throw UsageError("name the sets, or all") }
         var done: [FileSet] = []
-        for set in try Self.chosen(words, among: all) {
-            if action == .remove {
-                _ = try await link.ask(.removeSet, id: set.id, as: RemovedSet.self)
-                if json { say(set) } else { say(FileSetText.removed(set)) }
-            } else {
-                done.append(try await link.ask(action.route, id: set.id, as: FileSet.self))
+        var codes: Set<ExitCode> = []
+        for set in try Self.chosen(words, among: all) where words != ["all"] || action.isPermitted(in: set.state) {
+            do throws(DownloadError) {
+                if action == .remove {
+                    _ = try await link.ask(.removeSet, id: set.id, as: RemovedSet.self)
+                    if json { say(set) } else { say(FileSetText.removed(set)) }
+                } else {
+                    done.append(try await link.ask(action.route, id: set.id, as: FileSet.self))
+                }
+            } catch {
+                if json { console.result(Program.failure(error, id: DownloadID(rawValue: set.id))) }
+                codes.insert(fail(error, set.set.directory))
             }
         }
         show(done, among: all)
-        return .done
+        return ExitCode.combine(codes)
     }
 
     /// The response to a removal, which has no members.
