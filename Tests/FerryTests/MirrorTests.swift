@@ -287,6 +287,42 @@ struct MirrorTests {
         }
     }
 
+    @Test(
+        "Mirrors: one with the right bytes replaces a first source without, although neither sends ranges",
+        arguments: [10_000, 3_000_000] as [Int64])
+    func wrongFirstWithoutRanges(size: Int64) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: size)
+            shop.server.serve("/a", Resource(size: size, seed: 6))
+            shop.server.serve("/m", resource)
+            for path in ["/a", "/m"] { shop.server.always(path, .ignoreRange) }
+            let outcome = try await get(shop, "sha256:" + shop.sha256(resource))
+            let file = try outcome.file
+            shop.expect(file.path, is: resource)
+            #expect(file.proof == .digest)
+            #expect(shop.names == ["a"])
+        }
+    }
+
+    @Test("Mirrors: of three without ranges, all wrong, each is fetched once, and the checksum is the error")
+    func allWrongWithoutRanges() async throws {
+        try await Workshop.run { shop in
+            for (seed, path) in ["/a", "/m", "/n"].enumerated() {
+                shop.server.serve(path, Resource(size: 3_000_000, seed: UInt64(seed + 5)))
+                shop.server.always(path, .ignoreRange)
+            }
+            let mirrors = try ["/m", "/n"].map { try mirror(shop, $0) }
+            let outcome = try await shop.get("/a", { _ in }) {
+                ($0.checksum, $0.maxConnections) = (try? Checksum(parsing: DigestTests.wrong), 1)
+                $0.sources += mirrors
+            }
+            #expect(outcome.error?.code == .checksum)
+            #expect(!shop.names.contains("a"))
+            // One body for the samples, of which little is read, and the file.
+            #expect(shop.server.bodyBytes("/n") <= 6_000_000)
+        }
+    }
+
     @Test("Mirrors: a wrong checksum costs samples of an equal mirror, and no second download")
     func wrongChecksum() async throws {
         try await Workshop.run { shop in

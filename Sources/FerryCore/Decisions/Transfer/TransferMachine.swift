@@ -292,6 +292,7 @@ package struct TransferMachine: Sendable {
     private mutating func openingOrder(_ id: ConnectionID, at now: Duration) -> Order {
         if let error = sources.refutation { return searchOrder(id, error) }
         guard let source = sources.best else {
+            if mayReplaceContent, sources.turnToUncompared() { return .restart(Reason(.noRanges)) }
             end(sources.deadEnd ?? DownloadError(.refused, ErrorPhrase(.noSourceLeft)))
             return .leave
         }
@@ -319,6 +320,12 @@ package struct TransferMachine: Sendable {
             fetch.ifRange = sources[source].sendsIfRange ? validator : nil
         }
         return send(fetch, on: id, at: now)
+    }
+
+    /// Whether the file of a source that cannot be compared may replace the partial content if no other source continues it. A
+    /// digest then shows whether it is the right file.
+    private var mayReplaceContent: Bool {
+        sources.hasUncompared && settings.rules.hasDigest && !settings.isStream && !isNewSource && !file.isExamined
     }
 
     private mutating func runningOrder(_ id: ConnectionID, at now: Duration) -> Order {
@@ -657,7 +664,7 @@ package struct TransferMachine: Sendable {
 
     /// Drops a useless source, or ends the download if that source was the last.
     private mutating func dropOrEnd(_ fetch: Fetch, _ reason: Reason, _ error: DownloadError) -> HeadAction {
-        guard sources.hasOther(than: fetch.source) else {
+        guard sources.hasOther(than: fetch.source) || mayReplaceContent else {
             end(sources.deadEnd ?? error)
             return .leave
         }
@@ -935,6 +942,7 @@ package struct TransferMachine: Sendable {
             let reason = if case .inconclusive(let reason) = outcome { reason } else { Reason(.samplesDiffer) }
             guard source == sources.primary else {
                 sources[source].isRival = isChange
+                sources[source].sendsOnlyWhole = reason == Reason(.noRanges)
                 return drop(source, reason)
             }
             if file.isExamined { return leaveExamined() }
@@ -955,7 +963,7 @@ package struct TransferMachine: Sendable {
         let error =
             status.map { DownloadError.deadLink(reason, status: $0, holdsBytes: !bytes.written.isEmpty) }
             ?? DownloadError(.refused, reason)
-        guard sources.hasOther(than: source) else { return end(sources.deadEnd ?? error) }
+        guard sources.hasOther(than: source) || mayReplaceContent else { return end(sources.deadEnd ?? error) }
         if source == sources.primary { sources.deadEnd = error }
         drop(source, reason)
     }
@@ -1042,7 +1050,8 @@ package struct TransferMachine: Sendable {
 
     // A complete file may not match its digest although another source has the correct bytes. First, the bytes of
     // mirrors are fetched again from the primary source. If that does not help, or there are none, a source whose
-    // samples differ from the file becomes the primary one, and the download starts again with it. Each step drops a
+    // samples differ from the file becomes the primary one, and the download starts again with it. If there is none, sources
+    // that cannot be compared, because they send no ranges, are fetched whole, one after the other. Each step drops a
     // source permanently. Sources with equal samples are not tried, because their file would be the same.
 
     /// Records that the complete file does not match its digest. Returns the forgotten ranges, which are withheld until
@@ -1052,7 +1061,7 @@ package struct TransferMachine: Sendable {
     package mutating func refuted(
         _ error: DownloadError, damaged: RangeSet<ByteCount> = RangeSet()
     ) -> RangeSet<ByteCount>? {
-        if !damaged.isEmpty { return fetchAgain(damaged) }
+        if !damaged.isEmpty { return fetchAgain(damaged, after: error) }
         let lenders = sources.lent.keys.sorted()
         var doubtful = RangeSet<ByteCount>()
         if !lenders.isEmpty, sources.hasPrimary {
@@ -1060,20 +1069,29 @@ package struct TransferMachine: Sendable {
             for source in lenders where sources[source].trust != .dropped { drop(source, Reason(.digestRefuted)) }
             sources.forgetLent()
             connections.forget(doubtful)
-        } else if sources.untried != nil {
-            sources.refutation = error
         } else {
-            return nil
+            return search(after: error)
         }
         enter(.opening)
         return doubtful
     }
 
-    /// Forgets damaged bytes, which are fetched again. Returns `nil` once this is hopeless and there is no other
-    /// source.
+    /// Begins the search for a source with another file. Returns no ranges, or `nil` if there is no source to try.
+    private mutating func search(after error: DownloadError) -> RangeSet<ByteCount>? {
+        guard sources.untried != nil || settings.rules.hasDigest && sources.hasUncompared else { return nil }
+        sources.spoiled.reset()
+        sources.refutation = error
+        enter(.opening)
+        return RangeSet()
+    }
+
+    /// Forgets damaged bytes, which are fetched again. Once this is hopeless, another source continues or, if none can,
+    /// replaces the file. Returns `nil` if there is no such source.
     ///
     /// Mirrors that sent some of them are dropped. The primary source may send the correct bytes next time.
-    private mutating func fetchAgain(_ damaged: RangeSet<ByteCount>) -> RangeSet<ByteCount>? {
+    private mutating func fetchAgain(
+        _ damaged: RangeSet<ByteCount>, after error: DownloadError
+    ) -> RangeSet<ByteCount>? {
         var suspects = sources.lent.keys.sorted().filter { source in
             sources.lent[source]?.isDisjoint(damaged) == false && sources[source].trust != .dropped
                 && sources.hasOther(than: source)
@@ -1081,8 +1099,9 @@ package struct TransferMachine: Sendable {
         if suspects.isEmpty {
             sources.spoiled.add(damaged)
             if sources.spoiled.isHopeless {
-                guard sources.hasPrimary, sources.hasOther(than: sources.primary) else { return nil }
+                guard sources.hasPrimary, sources.hasOther(than: sources.primary) else { return search(after: error) }
                 suspects = [sources.primary]
+                sources.deadEnd = error
                 sources.spoiled.reset()
             }
         }
@@ -1096,7 +1115,10 @@ package struct TransferMachine: Sendable {
     /// Returns the next order in the search for a source with another file.
     private mutating func searchOrder(_ id: ConnectionID, _ error: DownloadError) -> Order {
         let refuted = sources.primary
-        if sources.turnToRival() {
+        let isTurned =
+            sources.turnToRival()
+            || sources.untried == nil && settings.rules.hasDigest && sources.turnToUncompared()
+        if isTurned {
             drop(refuted, Reason(.digestRefuted))
             file.disown()
             return .restart(Reason(.digestRefuted))

@@ -16,6 +16,8 @@ extension TransferMachine {
         var failures = 0
         /// Whether samples proved that the bytes of this source differ from those of the primary source.
         var isRival = false
+        /// Whether the source sent its whole file when samples were requested, so it can only be fetched from the beginning.
+        var sendsOnlyWhole = false
     }
 
     /// The URLs of the file, identified by their positions, and the bytes that they have delivered.
@@ -109,6 +111,17 @@ extension TransferMachine {
             guard let rival = all.firstIndex(where: \.isRival) else { return false }
             for index in all.indices where all[index].isRival { all[index] = Source(trust: .unproven) }
             (primary, refutation) = (rival, nil)
+            return true
+        }
+
+        /// Whether a source cannot be compared, so only the digest of its whole file can show whether it has the right bytes.
+        var hasUncompared: Bool { all.contains(where: \.sendsOnlyWhole) }
+
+        /// Makes the first source that cannot be compared the primary one. Returns whether there is such a source.
+        mutating func turnToUncompared() -> Bool {
+            guard let source = all.firstIndex(where: \.sendsOnlyWhole) else { return false }
+            all[source] = Source(trust: .unproven)
+            (primary, refutation) = (source, nil)
             return true
         }
 

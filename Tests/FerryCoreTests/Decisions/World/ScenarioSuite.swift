@@ -6,17 +6,20 @@ protocol ScenarioSuite {}
 
 extension ScenarioSuite {
     /// Runs one download to its end in a world of these origins.
+    ///
+    /// - Parameter digest: The content that has the digest of the request; `nil` without one.
     func run(
         _ origins: ModelOrigin..., settings change: (inout TransferMachine.Settings) -> Void = { _ in },
         held: PartialContent? = nil, total: ByteCount? = nil, file: [Int: RangeSet<ByteCount>] = [:], seed: UInt64 = 7,
-        step: Double = 0.05
+        step: Double = 0.05, digest: Int? = nil
     ) -> (World, World.Outcome) {
         var settings = TransferMachine.Settings()
         settings.sources = origins.count
+        settings.rules.hasDigest = digest != nil
         change(&settings)
         var world = World(
             TransferMachine(settings: settings, held: held, total: total), origins, seed: seed, held: file)
-        world.step = step
+        (world.step, world.digest) = (step, digest)
         let outcome = world.run(limit: 4000)
         #expect(world.violations == [])
         return (world, outcome)

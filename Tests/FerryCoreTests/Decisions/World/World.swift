@@ -43,6 +43,8 @@ struct World {
     var roomLater: (at: Double, room: Int)?
     /// The time that the preparation of a file takes.
     var placing = 0.0
+    /// The content that has the digest of the request; `nil` without one.
+    var digest: Int?
     /// The chance that a sync fails; the run continues then, as no driver would.
     var syncFailures = 0.0
     var violations: [String] = []
@@ -148,9 +150,24 @@ struct World {
             checkpoints.append((now, machine.bytes.written.subtracting(machine.bytes.claimed).byteCount))
             let fails = syncFailures > 0 && Double.random(in: 0..<1, using: &random) < syncFailures
             sync = (machine.beginCheckpoint(at: time), file, now + 0.06, !fails)
-        case .finish: finish()
+        case .finish: if !refute() { finish() }
         case .fail(let error): outcome = .failed(error)
         }
+    }
+
+    /// Compares the complete file with the digest of the request. Returns whether it does not match.
+    private mutating func refute() -> Bool {
+        guard let digest, file.contains(where: { $0.key != digest && !$0.value.isEmpty }) else { return false }
+        let error = DownloadError(.checksum, Reason(.digestRefuted))
+        guard let forgotten = machine.refuted(error) else {
+            outcome = .failed(error)
+            return true
+        }
+        for key in file.keys { file[key]?.subtract(forgotten) }
+        file = file.filter { !$0.value.isEmpty }
+        machine.allow(forgotten)
+        isRung = true
+        return true
     }
 
     private mutating func leave(_ id: ConnectionID) {
@@ -369,6 +386,7 @@ struct World {
                 machine.sampled(isSame && fits ? .equal : .different, source: source, offered: offered)
             case .whole where origin.document != nil:
                 machine.samplingRefused(Reason(.unprovenInstead), status: 200, source: source)
+            case .whole: machine.sampled(.inconclusive(Reason(.noRanges)), source: source, offered: nil)
             default: machine.sampled(.inconclusive(Reason(.tooLittle)), source: source, offered: nil)
             }
         } else {
