@@ -121,6 +121,15 @@ class Database(unittest.TestCase):
         done = self.attempt("fleet", "add", world.url, "nosuch.txt", "--into", world.root / "data")
         self.assertEqual(done.returncode, 2)
         self.assertIn("nosuch.txt: No such file", done.stderr)
+        # Lines that cannot be used, in the second piece of the list too: all are reported.
+        wrong = world.root / "wrong.txt"
+        lines = [f"http://h1.test:8077/f/{index}" for index in range(12_000)]
+        wrong.write_text("\n".join(lines[:5] + ["no URL"] + lines[5:] + ["http://me:pw@h1.test/f"]) + "\n")
+        done = self.attempt("fleet", "add", world.url, wrong, "--into", world.root / "data", "--batch", "wrong")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        for text in (" 6: ", " 12002: ", "nothing was added"):
+            self.assertIn(text, done.stderr)
+        self.assertEqual((world.status(), world.number(TABLES)), ([], 0))
         # A command that is killed while it reads: as long as it runs, workers wait for its rows.
         adding = subprocess.Popen(
             [FERRY, "fleet", "add", world.url, "-", "--batch", "cut", "--into", world.root / "data"],

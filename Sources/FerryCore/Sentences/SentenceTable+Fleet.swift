@@ -27,6 +27,7 @@ extension SentenceTable {
             "--into {0}：请写不含 . 和 .. 的绝对路径，每台机器都会使用它",
         "--part-rows needs a multiple of 500, at most 1000000000": "--part-rows 需要 500 的倍数，最大 1000000000",
         "{0}: there is no URL in the list": "{0}：列表中没有网址",
+        "{0}: nothing was added: correct or remove the lines that cannot be used": "{0}：未添加任何内容：请改正或删除无法使用的行",
         "{0}: {1} rows added": "{0}：已添加 {1} 行",
         "{0} files are requested again": "将再次请求 {0} 个文件",
         "{0} batches are removed": "将删除 {0} 个批次",

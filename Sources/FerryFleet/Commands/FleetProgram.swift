@@ -59,16 +59,22 @@ package enum FleetProgram {
                 }
                 var part: Int64?
                 while let piece = try copy.next() {
+                    // The list is refused, but read to its end, so that every problem is reported.
+                    if problems > 0 { continue }
                     if let part, part != piece.part { try await store.closePart(part, of: writing) }
                     part = piece.part
                     try await store.write(
                         piece.bytes, of: writing, part: piece.part, partRows: addition.partRows, isNew: piece.isFirst)
                 }
+                guard problems == 0 else {
+                    throw UsageError(
+                        "\(list.name): nothing was added: correct or remove the lines that cannot be used")
+                }
                 guard let part else { throw UsageError("\(list.name): there is no URL in the list") }
                 try await store.closePart(part, of: writing)
                 try await store.open(writing, total: copy.total, partRows: addition.partRows)
                 report.message("\(addition.name): \(Int(copy.total)) rows added")
-                return problems > 0 ? .usage : .done
+                return .done
             } catch {
                 // Otherwise only the same command could start the batch again.
                 try? await store.abandon(writing)
