@@ -64,7 +64,7 @@ import Testing
             $0.request.loadCookies = "jar"
             $0.request.allowDowngrade = true
             $0.request.ipv6 = true
-            $0.trust.onConflict = "skip"
+            $0.files.onConflict = "skip"
             $0.trust.strict = true
             $0.trust.unproven = true
             $0.trust.resumeUnproven = true
@@ -227,7 +227,7 @@ import Testing
         (.of(url) { $0.request.retries = "many" }, "--retries"),
         (.of(url) { $0.request.common.connectTimeout = "0" }, "--connect-timeout"),
         (.of(url) { $0.request.stallTimeout = "soon" }, "--stall-timeout"),
-        (.of(url) { $0.trust.onConflict = "ask" }, "--on-conflict"),
+        (.of(url) { $0.files.onConflict = "ask" }, "--on-conflict"),
         (.of(url) { $0.run.parallel = 0 }, "-j"),
         (.of(url) { $0.request.connections = -1 }, "--connections needs a number of 1 or more"),
         (

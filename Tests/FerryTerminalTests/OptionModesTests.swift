@@ -83,7 +83,7 @@ import Testing
         "--include": ["*.txt"], "--exclude": ["*.txt"], "--depth": ["1"], "--base": ["http://h/other/"], "--delete": [],
         "--safe-names": [], "--larger-than": ["1K"], "--smaller-than": ["1G"], "--newer-than": ["7d"],
         "--older-than": ["1h"], "--trust-listing": [], "--max-delete": ["5", "--delete"], "--dry-run": [],
-        "--backup-dir": ["/backup"], "--staging": ["/d"],
+        "--backup-dir": ["/backup"], "--staging": ["/d"], "--on-conflict": ["overwrite"],
         "--daemon": [],
     ]
 
@@ -132,7 +132,7 @@ import Testing
     func everyDaemonOption() throws {
         let words = ["http://h/d/", "dir"]
         let plain = try Self.daemonSet(words)
-        let uses = Self.uses.merging(Self.setUses) { $1 }.merging(["--on-conflict": ["overwrite"]]) { $1 }
+        let uses = Self.uses.merging(Self.setUses) { $1 }
         let names = Self.names(SyncArguments.helpMessage(columns: 400)).subtracting(Self.silent)
         for option in names.subtracting(["--daemon"]).sorted() {
             do {
@@ -166,6 +166,17 @@ import Testing
             } else {
                 #expect(throws: UsageError.self) { try planner.source(arguments) }
             }
+        }
+    }
+
+    @Test("ferry sync, ferry repair: the help has the rules for existing files that the command accepts")
+    func conflictRules() throws {
+        let help = SyncArguments.helpMessage(columns: 400)
+        #expect(help.contains("fail or overwrite (default: fail)") && !help.contains("rename, overwrite"))
+        #expect(!RepairArguments.helpMessage(columns: 400).contains("--on-conflict"))
+        for rule in ["fail", "overwrite", "rename", "skip"] {
+            let isAccepted = (try? Self.setPlan(["--on-conflict", rule])) != nil
+            #expect(isAccepted == ["fail", "overwrite"].contains(rule), "\(rule)")
         }
     }
 

@@ -315,7 +315,7 @@ struct Aria2Planner {
     private func options(_ values: Aria2Values) throws(Aria2Failure) -> GetOptions {
         var options = standard
         options.files.directory = values["dir"].flatMap { $0.isEmpty ? nil : $0 }
-        options.trust.onConflict =
+        options.files.onConflict =
             values.flag("allow-overwrite")
             ? ConflictRule.overwrite.rawValue : values.flag("auto-file-renaming", default: true) ? nil : "fail"
         options.trust.noMtime = !values.flag("remote-time")

@@ -220,7 +220,6 @@ extension SentenceTable {
         "--url is for one file": "--url 用于单个文件",
         "--user and --header are sent to one server alone: write --user NAME@HOST, or give --url":
             "--user 和 --header 只发送给一台服务器：请写 --user NAME@HOST，或给出 --url",
-        "ferry repair replaces what is damaged: it has no --on-conflict": "ferry repair 会替换损坏的内容：它没有 --on-conflict",
         "--on-conflict of ferry sync is fail (the default) or overwrite, not {0}":
             "ferry sync 的 --on-conflict 为 fail（默认）或 overwrite，而不是 {0}",
         "incomplete: {0}: {1}": "不完整：{0}：{1}",

@@ -4,7 +4,7 @@ package import ArgumentParser
 package struct GetOptions: ParsableArguments, Sendable {
     @OptionGroup package var files: FileOptions
     @OptionGroup(title: "Request") package var request: RequestOptions
-    @OptionGroup(title: "Trust and conflicts") package var trust: TrustOptions
+    @OptionGroup(title: "Trust") package var trust: TrustOptions
     @OptionGroup(title: "Transfer") package var run: RunOptions
     @OptionGroup(title: "Output") package var show: OutputFlags
 
@@ -138,6 +138,12 @@ package struct FileOptions: ParsableArguments, Sendable {
             "With --retry-from: only failures for these reasons or HTTP statuses, as in refused,timeout,503.",
             valueName: "words"))
     package var only: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "If the file name exists: rename, overwrite, fail or skip (default: rename).", valueName: "rule"),
+        completion: .list(["rename", "overwrite", "fail", "skip"]))
+    package var onConflict: String?
 
     @OptionGroup(visibility: .hidden) var familiar: FamiliarOptions
 

@@ -165,14 +165,8 @@ extension RequestOptions {
     private var cookieFile: String? { cookieFiles.first }
 }
 
-/// The required proofs of integrity, and the rules for existing files.
+/// The required proofs of integrity.
 package struct TrustOptions: ParsableArguments, Sendable {
-    @Option(
-        help: ArgumentHelp(
-            "If the file name exists: rename, overwrite, fail or skip (default: rename).", valueName: "rule"),
-        completion: .list(["rename", "overwrite", "fail", "skip"]))
-    package var onConflict: String?
-
     @Flag(help: "Require proof that the file is consistent (digest, single or strong).")
     package var strict = false
 

@@ -44,7 +44,7 @@ extension RequestPlanner {
     private var cookieFields: [String] { options.cookie.filter { $0.utf8.contains("=") }.map { "Cookie: " + $0 } }
 
     private func conflictRule() throws(UsageError) -> ConflictRule {
-        guard let text = trust.onConflict else { return .rename }
+        guard let text = files.onConflict else { return .rename }
         guard let rule = ConflictRule(rawValue: text) else {
             throw UsageError("--on-conflict is one of rename, overwrite, fail, skip, not \(TextError.quote(text))")
         }
@@ -162,7 +162,7 @@ extension RequestPlanner {
         else { return request }
         var request = request
         let isEmpty = world.fileSize(path) == 0
-        if trust.onConflict == nil { request.onConflict = isEmpty ? .overwrite : .fail }
+        if files.onConflict == nil { request.onConflict = isEmpty ? .overwrite : .fail }
         request.destination = isEmpty ? .file(path) : .part(path)
         return request
     }

@@ -151,7 +151,7 @@ package struct RequestPlanner: Sendable {
         if files.trustList, files.lists.isEmpty, files.retryFrom == nil {
             throw UsageError("--trust-list needs -i LIST or --retry-from FILE")
         }
-        if files.dedup, let option = files.output != nil ? "-o" : trust.onConflict != nil ? "--on-conflict" : nil {
+        if files.dedup, let option = files.output != nil ? "-o" : files.onConflict != nil ? "--on-conflict" : nil {
             throw UsageError("--dedup and \(option) cannot be used together")
         }
         if files.name != nil || files.dedup, targets.contains(where: { if case .url = $0 { false } else { true } }) {

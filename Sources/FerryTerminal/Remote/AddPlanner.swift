@@ -101,7 +101,7 @@ package struct AddOptions: ParsableArguments, Sendable {
     package var again = false
 
     @OptionGroup(title: "Request") package var request: RequestOptions
-    @OptionGroup(title: "Trust and conflicts") package var trust: TrustOptions
+    @OptionGroup(title: "Trust") package var trust: TrustOptions
 
     package init() {}
 }

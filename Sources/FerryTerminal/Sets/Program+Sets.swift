@@ -182,9 +182,6 @@ extension Program {
             if let path = arguments.paths.first(where: UploadTarget.isObject) {
                 throw UsageError("\(path): ferry repair repairs files of this machine; ferry sync replaces objects")
             }
-            if arguments.trust.onConflict != nil {
-                throw UsageError("ferry repair replaces what is damaged: it has no --on-conflict")
-            }
             let url = try arguments.url.map { text throws(UsageError) in try SyncPlanner.url(text) }
             template = try planner.template(for: url)
             plan = try planner.plan()

@@ -67,6 +67,13 @@ package struct SyncArguments: ParsableArguments, Sendable {
             """)
     package var trustListing = false
 
+    @Option(
+        help: ArgumentHelp(
+            "If a file that is not of the set has the name of one: fail or overwrite (default: fail).",
+            valueName: "rule"),
+        completion: .list(["fail", "overwrite"]))
+    package var onConflict: String?
+
     @Flag(help: "Delete files of the set that the source no longer lists, if they are unchanged here.")
     package var delete = false
 
@@ -95,7 +102,7 @@ package struct SyncArguments: ParsableArguments, Sendable {
     package var daemon = false
 
     @OptionGroup(title: "Request") package var request: RequestOptions
-    @OptionGroup(title: "Trust and conflicts") package var trust: TrustOptions
+    @OptionGroup(title: "Trust") package var trust: TrustOptions
     @OptionGroup(title: "Transfer") package var run: RunOptions
     @OptionGroup(title: "Output") package var show: OutputFlags
 
@@ -134,7 +141,7 @@ package struct RepairArguments: ParsableArguments, Sendable {
     package var changed = false
 
     @OptionGroup(title: "Request") package var request: RequestOptions
-    @OptionGroup(title: "Trust and conflicts") package var trust: TrustOptions
+    @OptionGroup(title: "Trust") package var trust: TrustOptions
     @OptionGroup(title: "Transfer") package var run: RunOptions
     @OptionGroup(title: "Output") package var show: OutputFlags
 

@@ -111,7 +111,7 @@ struct SyncPlanner: Sendable {
             throw UsageError("--user and --netrc are for the server of the source: give its URL, or --base URL")
         }
         sync.request = try template(for: server)
-        switch options.trust.onConflict {
+        switch arguments.onConflict {
         case nil, "fail": sync.replacesOthers = false
         case "overwrite": sync.replacesOthers = true
         case let word?:
@@ -171,11 +171,7 @@ struct SyncPlanner: Sendable {
         let (source, options) = try source(arguments)
         let plain = SyncPlanner(
             standard, standard.request, standard.trust, standard.run, standard.show, world: world)
-        var request = options.request
-        // The conflict rule is a setting of the set, not an option of the request.
-        let usualRequest = try plain.template(for: nil)
-        request.onConflict = usualRequest.onConflict
-        if request != usualRequest { throw Self.refuse("an option of requests") }
+        if options.request != (try plain.template(for: nil)) { throw Self.refuse("an option of requests") }
         if options.filter.hasBounds { throw Self.refuse("a filter of size or age") }
         guard case .directory(let directory) = try destination(arguments) else {
             throw UsageError("a set of the daemon is kept in a directory: leave out --daemon to sync into s3://")

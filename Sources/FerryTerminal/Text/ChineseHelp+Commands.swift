@@ -3,7 +3,7 @@ extension ChineseHelp {
     package static let commands = ChineseHelp([
         // Titles
         "OVERVIEW": "概述", "USAGE": "用法", "ARGUMENTS": "参数", "OPTIONS": "选项", "EXAMPLES": "示例", "EXIT CODES": "退出码",
-        "REQUEST": "请求", "TRUST AND CONFLICTS": "信任与冲突", "TRANSFER": "传输", "OUTPUT": "输出",
+        "REQUEST": "请求", "TRUST": "信任", "TRANSFER": "传输", "OUTPUT": "输出",
         "DIRECT DOWNLOADS SUBCOMMANDS": "直接下载的子命令", "BACKGROUND DOWNLOADS SUBCOMMANDS": "后台下载的子命令",
         "DAEMON AND SYSTEM SUBCOMMANDS": "后台服务与系统的子命令",
         "Show the version.": "显示版本。", "Show help information.": "显示帮助。",
@@ -212,6 +212,8 @@ extension ChineseHelp {
             "保留的磁盘可用空间（默认：磁盘的 1 %，最多 256MB；ferry add：后台服务的设置）。",
         "If the file name exists: rename, overwrite, fail or skip (default: rename).":
             "文件名已存在时：rename、overwrite、fail 或 skip（默认：rename）。",
+        "If a file that is not of the set has the name of one: fail or overwrite (default: fail).":
+            "不属于集合的文件占用了集合中文件的名称时：fail 或 overwrite（默认：fail）。",
         "Require proof that the file is consistent (digest, single or strong).": "要求证明文件一致（digest、single 或 strong）。",
         "Use several connections even without a strong validator or digest.": "即使没有强验证器或摘要也使用多个连接。",
         "Resume by comparing samples if the server sends no validator.": "服务器不发送验证器时，比较样本后继续。",
