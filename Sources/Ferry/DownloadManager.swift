@@ -322,4 +322,7 @@ public final class DownloadManager: Sendable {
     package static func absolute(_ path: String) -> String {
         Paths.join(WorkingDirectory.path, path)
     }
+
+    /// The absolute path, normalized like the paths of requests, so that it can be compared with the paths of finished files.
+    static func normalized(_ path: String) -> String { Paths.normalized(absolute(path)) }
 }

@@ -186,6 +186,22 @@ struct SetTests {
         }
     }
 
+    @Test("Set: a directory that is named with dots is that of one set, whose files are complete")
+    func dottedDirectory() async throws {
+        try await DaemonRig.run { rig in
+            Self.serve(rig.origin)
+            var new = NewSet(url: rig.origin.url("/pub/"), directory: rig.directory + "/x/.././set/.")
+            let set = try await Self.add(new, rig).shape(FileSet.self)
+            #expect(set.set.directory == rig.directory + "/set")
+            let done = try await Self.reach([.complete, .incomplete, .failed], set.id, rig)
+            #expect(done.state == .complete && Self.hasFiles(rig.directory + "/set"), "\(done)")
+            new.directory = rig.directory + "/set"
+            let again = try await Self.add(new, rig)
+            #expect(again.status == 200, "\(again.text)")
+            #expect(try again.shape(FileSet.self).id == set.id)
+        }
+    }
+
     @Test("Set: directories whose names are canonically equivalent are those of two sets")
     func equivalentNames() async throws {
         try await DaemonRig.run { rig in

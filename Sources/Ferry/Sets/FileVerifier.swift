@@ -303,7 +303,7 @@ extension DownloadManager {
     public static func verify(
         _ path: String, _ body: @Sendable (VerifiedFile) async -> Void
     ) async throws(DownloadError) {
-        let path = absolute(path)
+        let path = normalized(path)
         let targets = try await EngineProvider.files.run { disk throws(DownloadError) in
             try FileVerifier(disk: disk).targets(path)
         }

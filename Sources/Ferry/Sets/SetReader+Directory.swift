@@ -12,7 +12,7 @@ extension SetReader {
     ///
     /// Throws `invalidRequest` if the path is not a directory, or cannot be read.
     func walk(_ directory: String, _ listing: inout SetListing) async throws(DownloadError) {
-        let root = FilePath(DownloadManager.absolute(directory))
+        let root = FilePath(DownloadManager.normalized(directory))
         let walk = DirectoryWalk(root, self, listing)
         defer { listing = walk.listing }
         var directories = [""]

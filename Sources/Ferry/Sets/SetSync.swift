@@ -98,9 +98,9 @@ public final class SetSync: Sendable {
     package let uploads: [SetUpload]
     /// Whether the source is a local directory.
     package let isOfDirectory: Bool
-    /// The destination, with absolute paths.
+    /// The destination, with absolute, normalized paths.
     public let destination: SyncDestination
-    /// The absolute path of the directory in which replaced and deleted files are kept.
+    /// The absolute, normalized path of the directory in which replaced and deleted files are kept.
     package var backupDirectory: String? { options.backupDirectory }
     /// The maximum number of files that are requested and have not ended.
     let window: Int
@@ -152,7 +152,7 @@ public final class SetSync: Sendable {
         of source: SetSource, into destination: SyncDestination, options: SyncOptions, manager: DownloadManager,
         retrying: @escaping @Sendable (ListRetry) -> Void
     ) async throws(DownloadError) {
-        let destination = destination.absolute
+        let destination = destination.normalized
         self.destination = destination
         parallelUploads = max(1, min(1 << 16, manager.configuration.maxConcurrentDownloads))
         window = max(64, 4 * min(1 << 16, manager.configuration.maxConcurrentDownloads))

@@ -11,14 +11,14 @@ public enum SyncDestination: Sendable, Hashable {
     /// complete.
     case objects(DownloadURL, staging: String)
 
-    /// The destination with absolute paths, and a prefix that ends with a slash.
-    var absolute: SyncDestination {
+    /// The destination with absolute, normalized paths, and a prefix that ends with a slash.
+    var normalized: SyncDestination {
         switch self {
-        case .directory(let path): .directory(DownloadManager.absolute(path))
+        case .directory(let path): .directory(DownloadManager.normalized(path))
         case .objects(let prefix, let staging):
             .objects(
                 prefix.path.utf8.last == UInt8(ascii: "/") ? prefix : prefix.appendingKey("/"),
-                staging: DownloadManager.absolute(staging))
+                staging: DownloadManager.normalized(staging))
         }
     }
 }

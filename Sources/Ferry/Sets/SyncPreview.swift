@@ -160,7 +160,7 @@ extension DownloadManager {
         _ source: SetSource, into destination: SyncDestination, options: SyncOptions = SyncOptions()
     ) async throws(DownloadError) -> SyncPreview {
         var options = options
-        let destination = destination.absolute
+        let destination = destination.normalized
         try await options.prepare(source, destination)
         var reader = SetReader(manager: self, options: options)
         if case .objects(_, let staging) = destination { reader.excluded = [FilePath(staging)] }
@@ -205,7 +205,7 @@ extension SyncOptions {
     /// Completes the options. Throws if they or the source cannot be combined with the destination.
     mutating func prepare(_ source: SetSource, _ destination: SyncDestination) async throws(DownloadError) {
         if case .url(let url) = source { use(url) }
-        backupDirectory = backupDirectory.map { DownloadManager.absolute($0) }
+        backupDirectory = backupDirectory.map { DownloadManager.normalized($0) }
         switch destination {
         case .directory(let path):
             if case .directory(let source) = source {
@@ -226,7 +226,7 @@ extension SyncOptions {
             if case .directory(let source) = source {
                 // Otherwise, files of the source and staged files could not be distinguished.
                 let isSame = await EngineProvider.files.run { _ in
-                    RealPath.of(FilePath(DownloadManager.absolute(source))) == RealPath.of(FilePath(staging))
+                    RealPath.of(FilePath(DownloadManager.normalized(source))) == RealPath.of(FilePath(staging))
                 }
                 if isSame {
                     throw DownloadError(.invalidRequest, ErrorPhrase(.stagingIsSource, staging), recovery: .needsUser)

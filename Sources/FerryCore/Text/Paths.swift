@@ -23,6 +23,17 @@ package enum Paths {
 
     package static func isAbsolute(_ path: some StringProtocol) -> Bool { path.utf8.first == UInt8(ascii: "/") }
 
+    /// Returns an absolute path without `.`, `..` and empty components, as the engine normalizes the paths of requests. A relative
+    /// path is returned unchanged.
+    package static func normalized(_ path: String) -> String {
+        guard isAbsolute(path) else { return path }
+        var parts: [Substring] = []
+        for part in path.split(at: "/") where part != "." {
+            if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+
     /// Whether `place` is lexically the directory or below it; both paths are absolute.
     package static func isPlace(_ place: String, in directory: String) -> Bool {
         if place.hasSameBytes(as: directory) { return true }

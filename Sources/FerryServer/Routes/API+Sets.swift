@@ -15,7 +15,7 @@ extension API {
         try new.check(isLocal: call.isLocal)
         let (place, root) = try destinations(of: call.session).destination(
             of: .directory(new.directory), isLocal: call.isLocal, default: directory(of: call.session))
-        if case .directory(let directory, _) = place { new.directory = directory }
+        if case .directory(let directory, _) = place { new.directory = Paths.normalized(directory) }
         try confinement?.check(new.directory)
         let (set, isNew) = try await sets.add(new, root: root)
         var response = try Answer.json(set, status: isNew ? .created : .ok)

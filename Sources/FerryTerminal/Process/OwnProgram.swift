@@ -15,13 +15,7 @@ package enum OwnProgram {
 
     /// Resolves a path in the same way, and removes `.`, `..` and empty components. Does not access the file system,
     /// because the working directory's path contains no symbolic links.
-    package static func plain(_ path: String) -> String {
-        var parts: [Substring] = []
-        for part in absolute(path).split(at: "/") where part != "." {
-            if part == ".." { _ = parts.popLast() } else { parts.append(part) }
-        }
-        return "/" + parts.joined(separator: "/")
-    }
+    package static func plain(_ path: String) -> String { Paths.normalized(absolute(path)) }
 }
 
 /// The command line of this process, read once at start.

@@ -49,17 +49,17 @@ struct SyncPlanner: Sendable {
         return SecretGrant.ofSet(request, credentials: credentials, headers: headers.secrets, server: server)
     }
 
-    /// Returns the location of the set, with absolute paths.
+    /// Returns the location of the set, with absolute, normalized paths.
     func destination(_ arguments: SyncArguments) throws(UsageError) -> SyncDestination {
         guard let prefix = try UploadTarget.prefix(arguments.destination) else {
             guard arguments.staging == nil else { throw UsageError("--staging needs s3://… as the destination") }
-            return .directory(OwnProgram.absolute(arguments.destination))
+            return .directory(OwnProgram.plain(arguments.destination))
         }
         if arguments.backupDir != nil {
             throw UsageError("--backup-dir goes with a directory: a bucket keeps versions of objects itself")
         }
         return .objects(
-            prefix, staging: OwnProgram.absolute(arguments.staging ?? StateDirectory.staging(world.environment)))
+            prefix, staging: OwnProgram.plain(arguments.staging ?? StateDirectory.staging(world.environment)))
     }
 
     func source(_ arguments: SyncArguments) throws(UsageError) -> (SetSource, SyncOptions) {
@@ -91,7 +91,7 @@ struct SyncPlanner: Sendable {
         }
         if let text = arguments.backupDir {
             if text.isEmpty { throw UsageError("--backup-dir needs a directory") }
-            sync.backupDirectory = OwnProgram.absolute(text)
+            sync.backupDirectory = OwnProgram.plain(text)
         }
         let source: SetSource
         var server = sync.base
@@ -103,7 +103,7 @@ struct SyncPlanner: Sendable {
             (source, server) = (.url(url), url)
         } else if world.kind(text) == .directory {
             try checkDirectory(text, arguments)
-            source = .directory(OwnProgram.absolute(text))
+            source = .directory(OwnProgram.plain(text))
         } else {
             throw UsageError("there is no list \(text); a URL begins with https:// or http://")
         }

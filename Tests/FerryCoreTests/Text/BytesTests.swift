@@ -63,6 +63,16 @@ struct BytesTests {
         #expect(Paths.name(of: path).hasSameBytes(as: name))
     }
 
+    @Test(
+        "Paths: an absolute path is normalized by its text, and a relative one stays",
+        arguments: [
+            ("/a/./b/", "/a/b"), ("/a/../../b", "/b"), ("//a//b/.", "/a/b"), ("/", "/"), ("/..", "/"),
+            ("a/../b", "a/../b"), ("/.a/..b", "/.a/..b"), ("/a/.\u{301}", "/a/.\u{301}"),
+        ])
+    func normalized(path: String, expected: String) {
+        #expect(Paths.normalized(path).hasSameBytes(as: expected))
+    }
+
     @Test("Paths: equivalent names are different places, and siblings are outside")
     func places() {
         #expect(Paths.isPlace("/d/e\u{301}/x", in: "/d/e\u{301}"))

@@ -45,6 +45,34 @@ extension SyncTests {
         }
     }
 
+    @Test(
+        "Directory: one that is named with dots or several slashes is the same set, which is fetched, updated and verified",
+        arguments: ["/set/.", "/./set", "/other/../set", "//set/", "/set"])
+    func dottedDirectory(name: String) async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            let manager = shop.manager()
+            let source = SetSource.url(try DownloadURL(shop.server.url("/pub/")))
+            let named = shop.directory + name
+            var options = SyncOptions()
+            (options.deletesGone, options.backupDirectory) = (true, shop.directory + "/x/../old")
+            let first = try await manager.sync(source, into: named, options: options)
+            #expect(first.isComplete && first.fetchedCount == 4, "\(first)")
+            shop.server.serve("/pub/a.bin", Resource(size: 2000, seed: 77))
+            let second = try await manager.sync(source, into: named, options: options)
+            #expect(second.isComplete && second.fetchedCount == 1 && second.unchangedCount == 3, "\(second)")
+            #expect(FileManager.default.fileExists(atPath: shop.directory + "/old/a.bin"))
+            for place in [named, shop.directory + "/set"] {
+                let found = Collected<VerifiedFile>()
+                try await DownloadManager.verify(place) { found.append($0) }
+                #expect(found.all.count == 4 && found.all.allSatisfy(\.isIntact), "\(found.all)")
+                let again = try await manager.sync(source, into: place, options: options)
+                #expect(again.isComplete && again.unchangedCount == 4, "\(again)")
+            }
+            await manager.shutdown()
+        }
+    }
+
     @Test("Excluded directories: their pages are not requested; a directory of the index without files is made")
     func directories() async throws {
         try await Workshop.run { shop in
