@@ -64,6 +64,22 @@ import Testing
         }
     }
 
+    @Test("ferry sync: the home directory is recognized by whatever path it is named, and nothing is requested")
+    func homeDirectory() async throws {
+        try await OriginServer.with { server in
+            Self.serve(server)
+            let place = try Workplace()
+            try FileManager.default.createSymbolicLink(atPath: place.path("me"), withDestinationPath: ".")
+            for directory in [".", "./", "me", "me/", "x/..", "..", place.path("me")] {
+                let refused = try await FerryProcess.run(["sync", server.url("/pub/"), directory], in: place)
+                #expect(refused.code == 2 && refused.error.contains("--safe-names"), "\(directory): \(refused.error)")
+            }
+            #expect(server.requests.isEmpty && place.names == ["me"])
+            let below = try await FerryProcess.run(["sync", server.url("/pub/"), "me/d", "-q"], in: place)
+            #expect(below.code == 0 && place.names.contains("d"), "\(below.error)")
+        }
+    }
+
     @Test("ferry sync: a file that fails leaves the others, is named in the manifest, and is fetched by the next run")
     func failure() async throws {
         try await OriginServer.with { server in

@@ -202,6 +202,24 @@ struct SetTests {
         }
     }
 
+    @Test("Set: two sets cannot share a directory, by whatever path it is named")
+    func sharedDirectory() async throws {
+        try await DaemonRig.run { rig in
+            let place = rig.directory + "/set"
+            try FileManager.default.createDirectory(atPath: place, withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(atPath: rig.directory + "/link", withDestinationPath: "set")
+            let first = try await Self.add(NewSet(url: rig.origin.url("/pub/"), directory: place), rig)
+            #expect(first.status == 201, "\(first.text)")
+            for name in ["/link", "/set/.", "/x/../set", "/link/below", "/link/new/below", ""] {
+                let new = NewSet(url: rig.origin.url("/other/"), directory: rig.directory + name)
+                let reply = try await Self.add(new, rig)
+                #expect(reply.status == 409, "\(name): \(reply.text)")
+            }
+            let beside = NewSet(url: rig.origin.url("/other/"), directory: rig.directory + "/settle")
+            #expect(try await Self.add(beside, rig).status == 201)
+        }
+    }
+
     @Test("Set: directories whose names are canonically equivalent are those of two sets")
     func equivalentNames() async throws {
         try await DaemonRig.run { rig in

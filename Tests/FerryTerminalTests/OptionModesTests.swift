@@ -152,7 +152,10 @@ import Testing
 
     @Test(
         "SyncPlanner: a sync into the home directory or above it needs --safe-names",
-        arguments: [("/home/me", false), ("/home", false), ("/", false), ("/home/me/data", true), ("/home/men", true)])
+        arguments: [
+            ("/home/me", false), ("/home", false), ("/", false), ("/home/me/data", true), ("/home/men", true),
+            ("/home/me/.", false), ("/home/you/../me", false), ("/home/me/data/..", false), ("/home/me/../you", true),
+        ])
     func homeDirectory(directory: String, isAllowed: Bool) throws {
         var world = PlanningWorld.test()
         world.environment["HOME"] = "/home/me"

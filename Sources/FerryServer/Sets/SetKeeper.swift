@@ -407,9 +407,9 @@ extension NewSet {
             && (try? JSONCoding.encode(self, sortsKeys: true)) == (try? JSONCoding.encode(other, sortsKeys: true))
     }
 
-    /// Whether the two directories are the same, or one is inside the other.
+    /// Whether the two directories are the same, or one is inside the other. Blocks.
     fileprivate func overlaps(_ other: NewSet) -> Bool {
-        Paths.isPlace(directory, in: other.directory) || Paths.isPlace(other.directory, in: directory)
+        RealPath.isPlace(directory, in: other.directory) || RealPath.isPlace(other.directory, in: directory)
     }
 }
 

@@ -40,6 +40,10 @@ package struct PlanningWorld: Sendable {
     package var fileSize: @Sendable (String) -> ByteCount? = { _ in nil }
     /// Whether two paths refer to the same existing file.
     package var isSameFile: @Sendable (String, String) -> Bool = { $0 == $1 }
+    /// Whether a path leads to a directory or below it; neither needs to exist.
+    package var isPlace: @Sendable (_ place: String, _ directory: String) -> Bool = {
+        Paths.isPlace(Paths.normalized($0), in: Paths.normalized($1))
+    }
     /// Prompts for a yes-or-no answer. Throws without a terminal.
     package var confirm: @Sendable (_ question: String) throws(UsageError) -> Bool
 

@@ -19,6 +19,7 @@ extension PlanningWorld {
             confirm: ConfirmationPrompt.ask(_:))
         world.hasDownloaded = { DownloadManager.hasDownloaded(OwnProgram.absolute($0), from: $1) }
         world.fileSize = LocalFiles.size(of:)
+        world.isPlace = { RealPath.isPlace($0, in: $1) }
         world.isSameFile = LocalFiles.isSameFile(_:_:)
         return world
     }

@@ -74,7 +74,7 @@ struct SyncPlanner: Sendable {
         }
         (sync.safeNames, sync.trustsListing) = (arguments.safeNames, arguments.trustListing)
         if !sync.safeNames, let home = world.environment["HOME"], Paths.isAbsolute(home),
-            case .directory(let directory) = try destination(arguments), Paths.isPlace(home, in: directory)
+            case .directory(let directory) = try destination(arguments), world.isPlace(home, directory)
         {
             throw UsageError(
                 "hidden files of the source would be settings of your programs in \(arguments.destination): name a directory below it, or give --safe-names"
