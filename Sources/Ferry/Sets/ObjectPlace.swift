@@ -220,10 +220,8 @@ struct ObjectPlace: SyncPlace {
         // An object without an ETag is not replaced.
         var known = KnownObject(etag: tag == "" ? nil : tag)
         known.mayHaveContent = cause == .unrecorded
-        // Validators are valid for one URL only; for a different file, a 304 would prove nothing.
-        if cause == .unproven, let record = earlier[entry.key], let source = entry.sources.first,
-            record.urls.first == source.with(nil).text
-        {
+        // For a file of another URL, a 304 would prove nothing.
+        if cause == .unproven, !entry.sources.isEmpty, let record = earlier[entry.key], record.isFrom(entry) {
             known.source = FileIdentity(
                 etag: record.etag, lastModified: record.lastModified, totalBytes: record.totalBytes)
             known.checksum = record.checksum

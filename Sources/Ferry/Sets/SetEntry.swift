@@ -23,6 +23,8 @@ public struct SetEntry: Sendable, Hashable {
     /// The Last-Modified that the server is expected to send, verbatim.
     public var lastModified: String?
 
+    /// The URLs without user info, as a record has them.
+    var urls: [String] { sources.map { $0.with(nil).text } }
     /// The details of the file in an index page; `nil` if the page states none, and for other kinds of lists.
     var row: IndexRow?
     /// The local file of the entry; `nil` if the entry has URLs.
@@ -90,6 +92,9 @@ extension FileRecord {
 
     /// The order of the paths.
     static func precedes(_ one: FileRecord, _ other: FileRecord) -> Bool { SetPath.precedes(one.path, other.path) }
+
+    /// Whether the file was fetched from the entry's source, for which alone its validators and its date in the list are valid.
+    func isFrom(_ entry: SetEntry) -> Bool { urls.first == entry.urls.first }
 
     /// Sets the URLs. If the source differs, removes the fields that only the previous source stated.
     mutating func setURLs(_ urls: [String]) {

@@ -123,7 +123,7 @@ public final class SetSync: Sendable {
         /// Records a file that is not complete, and keeps the record of an earlier version of the file.
         mutating func fail(_ entry: SetEntry, _ earlier: [FilePath: FileRecord], _ error: DownloadError) {
             var record = earlier[entry.key] ?? FileRecord(path: entry.path)
-            record.setURLs(entry.sources.map { $0.with(nil).text })
+            record.setURLs(entry.urls)
             record.listedPath = entry.otherName
             record.problem = error.message
             (records[entry.key], errors[entry.key]) = (record, error)

@@ -60,7 +60,7 @@ struct SyncDeletion: Sendable {
 extension SyncPlace {
     /// Returns the record of a completed download, without the fields that depend on the place.
     func commonRecord(of file: FinishedDownload, _ entry: SetEntry) -> FileRecord {
-        var record = FileRecord(path: entry.path, urls: entry.sources.map { $0.with(nil).text })
+        var record = FileRecord(path: entry.path, urls: entry.urls)
         record.listedPath = entry.otherName
         (record.etag, record.lastModified, record.proof) = (file.etag, file.lastModified, file.proof)
         return record

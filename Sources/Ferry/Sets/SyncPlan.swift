@@ -124,6 +124,7 @@ struct SyncPlan: Sendable, Hashable {
             record.problem = nil
             record.listedPath = entry.otherName
             let isCurrent = isCurrent(record, entry)
+            record.setURLs(entry.urls)
             if isCurrent == true {
                 (record.listed, record.currentBy) = (entry.listed, nil)
                 return .keep(record)
@@ -148,7 +149,8 @@ struct SyncPlan: Sendable, Hashable {
         if let wanted = entry.checksum { return wanted == record.checksum }
         // A different time shows that the file was written, not that its bytes differ.
         if let file = entry.file { return file.modified.text == record.modified ? true : nil }
-        guard let etag = entry.etag, let tag = EntityTag(etag), !tag.isWeak else { return nil }
+        // Validators are valid for one URL only.
+        guard record.isFrom(entry), let etag = entry.etag, let tag = EntityTag(etag), !tag.isWeak else { return nil }
         return tag == record.etag.flatMap { EntityTag($0) }
     }
 }

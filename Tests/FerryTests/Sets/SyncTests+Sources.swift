@@ -73,6 +73,36 @@ extension SyncTests {
         }
     }
 
+    @Test(
+        "List: an ETag or a trusted date of another URL does not show that a file is unchanged, and a digest does",
+        arguments: [#""etag":"\"v1\"""#, #""lastModified":"Sat, 28 Nov 2026 10:00:00 GMT""#])
+    func evidenceOfAnotherURL(member: String) async throws {
+        try await Workshop.run { shop in
+            let other = Resource(size: 1000, seed: 2, etag: "\"v1\"")
+            shop.server.serve("/a/f", Resource(size: 1000, seed: 1, etag: "\"v1\""))
+            shop.server.serve("/b/f", other)
+            func sync(_ path: String, _ member: String) async throws -> SyncReport {
+                shop.server.serve(
+                    "/list",
+                    Resource(text: #"{"url":"\#(shop.server.url(path))","path":"f","size":1000,\#(member)}"# + "\n"))
+                return try await Self.sync(shop, "/list") { $0.trustsListing = true }
+            }
+            #expect(try await sync("/a/f", member).fetchedCount == 1)
+            let before = shop.server.requests.count
+            #expect(try await sync("/a/f", member).unchangedCount == 1)
+            #expect(shop.server.requests.dropFirst(before).map(\.path) == ["/list"])
+            let moved = try await sync("/b/f", member)
+            #expect(moved.isComplete && moved.fetchedCount == 1, "\(moved)")
+            shop.expect(shop.path("f"), is: other)
+            // The digest of the file is that of any URL; the file is repaired from the URL that is listed now.
+            let digest = HexText.string(ByteDigest.of(other.bytes(0..<1000), .sha256))
+            let asked = shop.server.requests.count
+            #expect(try await sync("/a/f", #""sha256":"\#(digest)""#).unchangedCount == 1)
+            #expect(shop.server.requests.dropFirst(asked).map(\.path) == ["/list"])
+            #expect(try Self.records(shop).first?.urls == [shop.server.url("/a/f")])
+        }
+    }
+
     @Test("Excluded directories: their pages are not requested; a directory of the index without files is made")
     func directories() async throws {
         try await Workshop.run { shop in

@@ -42,7 +42,7 @@ struct SyncTests {
         }.sorted()
     }
 
-    private static func records(_ shop: Workshop) throws -> [FileRecord] {
+    static func records(_ shop: Workshop) throws -> [FileRecord] {
         let text = try String(contentsOfFile: shop.directory + "/ferry-manifest.jsonl", encoding: .utf8)
         let lines = text.split(separator: "\n")
         #expect(lines.last?.hasPrefix("{\"files\":") == true)
