@@ -157,12 +157,13 @@ extension SyncPlan.Holdings {
         self.init(
             manifest: manifest, file: { SyncPlan.HeldFile.read(root.appending($0), fileSystem) },
             isSame: { Self.isSame(root.appending($0.path), $0, fileSystem, restoringTimes) },
-            isDownloaded: { Self.isDownloaded(root.appending($0.path), from: $0.sources[0], fileSystem) },
+            mayBeOurs: { _ in false },
             isBlocked: { path in
                 guard let status = try? fileSystem.statusIfPresent(root.appending(path)) else { return false }
                 return status.kind != .regular
             },
-            isContradicted: { Self.proof(of: $0, at: root.appending($0.path), fileSystem) == false })
+            isContradicted: { Self.proof(of: $0, at: root.appending($0.path), fileSystem) == false },
+            attribute: { Self.attribute(of: root.appending($0), from: $1, fileSystem) })
     }
 
     /// Whether the digest in the file's attribute is that of its record; `nil` if the file has no current attribute to compare.
@@ -196,11 +197,15 @@ extension SyncPlan.Holdings {
         return SyncPlan.HeldFile.read(path, fileSystem)?.mark == record.mark
     }
 
-    private static func isDownloaded(_ path: FilePath, from url: DownloadURL, _ fileSystem: any FileSystem) -> Bool {
-        guard let file = try? fileSystem.openOurs(path, .readOnly, for: .content) else { return false }
+    private static func attribute(
+        of path: FilePath, from urls: [String], _ fileSystem: any FileSystem
+    ) -> SourceAttribute? {
+        guard let file = try? fileSystem.openOurs(path, .readOnly, for: .content) else { return nil }
         defer { file.close() }
-        guard let status = try? file.status() else { return false }
-        return SourceAttribute.read(file)?.matches(url: url.text, status) ?? false
+        guard let status = try? file.status(), let attribute = SourceAttribute.read(file),
+            urls.contains(where: { attribute.matches(url: $0, status) })
+        else { return nil }
+        return attribute
     }
 }
 

@@ -209,11 +209,11 @@ struct FileVerifier {
         guard let file = try? disk.fileSystem.openAnyones(path) else { return nil }
         defer { file.close() }
         guard let source = try? RecordSource(file, at: path, for: .content, fileSystem: disk.fileSystem),
-            let found = SourceAttribute.read(file), let checksum = found.checksum
+            let found = SourceAttribute.read(file), found.checksum != nil
         else { return nil }
         var record = FileRecord(path: path.lastComponent?.string ?? "")
-        (record.totalBytes, record.checksum, record.proof) = (found.length, checksum, .digest)
-        (record.etag, record.lastModified, record.modified) = (found.etag, found.lastModified, found.modified.text)
+        record.use(found)
+        record.proof = .digest
         return (record, source)
     }
 

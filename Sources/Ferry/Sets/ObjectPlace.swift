@@ -82,7 +82,7 @@ struct ObjectPlace: SyncPlace {
         var holdings: SyncPlan.Holdings {
             SyncPlan.Holdings(
                 manifest: records, file: { objects[FilePath($0)] }, isSame: { _ in false },
-                isDownloaded: { entry in
+                mayBeOurs: { entry in
                     guard let source = entry.sources.first else {
                         // A file on this machine can always be compared with the object, if the sizes are equal.
                         return objects[entry.key]?.totalBytes == entry.totalBytes

@@ -64,13 +64,16 @@ struct SyncPlan: Sendable, Hashable {
         var file: (_ path: String) -> HeldFile?
         /// Whether the file at a path has the bytes of its record although their marks differ.
         var isSame: (FileRecord) -> Bool
-        /// Whether the file at a path is known, without a record, to have been downloaded from this URL.
-        var isDownloaded: (SetEntry) -> Bool
+        /// Whether a file without a record may be one that an earlier run has stored, so that it is compared with its source.
+        var mayBeOurs: (SetEntry) -> Bool
         /// Whether something other than a file exists at a path.
         var isBlocked: (_ path: String) -> Bool = { _ in false }
         /// Whether the digest in the attribute of the file at a path differs from the digest in its record, so that the record is
         /// not about this file.
         var isContradicted: (FileRecord) -> Bool = { _ in false }
+        /// Returns the attribute of the file at a path if it shows that the file was downloaded from one of these URLs and has not
+        /// changed since; otherwise `nil`.
+        var attribute: (_ path: String, _ urls: [String]) -> SourceAttribute? = { _, _ in nil }
     }
 
     /// The steps, in the order of the list.
@@ -97,10 +100,18 @@ struct SyncPlan: Sendable, Hashable {
             wanted.insert(entry.key)
             steps.append(Self.step(entry, options, held))
         }
-        for record in held.manifest.values.sorted(by: FileRecord.precedes) where !wanted.contains(record.key) {
+        for var record in held.manifest.values.sorted(by: FileRecord.precedes) where !wanted.contains(record.key) {
             if !options.wants(record.path) {
                 others.append(record)
             } else if let file = held.file(record.path) {
+                // A sync that was killed has replaced the file, but not its record.
+                if !record.isOf(file) || held.isContradicted(record),
+                    let attribute = held.attribute(record.path, record.urls), attribute.checksum != nil
+                {
+                    record.use(attribute)
+                    // The proof was that of other bytes.
+                    (record.proof, record.problem, record.listed, record.currentBy) = (Proof.none, nil, nil, nil)
+                }
                 let isDeleted =
                     options.deletesGone && listing.problems.isEmpty && listing.covers(record) && record.isOf(file)
                 gone.append(Gone(record: record, isDeleted: isDeleted))
@@ -135,10 +146,13 @@ struct SyncPlan: Sendable, Hashable {
             }
             if !held.isContradicted(record) { return .request(entry, isCurrent == false ? .changed : .unproven) }
         }
+        // A sync that was killed has downloaded the file, but not recorded it.
+        if held.attribute(entry.path, entry.urls + (held.manifest[entry.key]?.urls ?? [])) != nil {
+            return .request(entry, .unproven)
+        }
         if options.replacesOthers { return .request(entry, .foreign) }
-        // The file is compared if the list states a digest, or if the file's attribute shows that a killed sync has downloaded
-        // it.
-        if entry.checksum != nil || held.isDownloaded(entry) { return .request(entry, .unrecorded) }
+        // The file is compared if the list states a digest, or if a killed run may have stored it.
+        if entry.checksum != nil || held.mayBeOurs(entry) { return .request(entry, .unrecorded) }
         return known.map(held.isContradicted) == false ? .changedHere(entry) : .conflict(entry)
     }
 
@@ -169,6 +183,12 @@ extension FileRecord {
 
     /// A mark that changes with the bytes: the ETag of an object in its store, or the modification time of a file.
     var mark: String? { storedETag ?? modified }
+
+    /// Sets the fields that the attribute of the file states.
+    mutating func use(_ attribute: SourceAttribute) {
+        (totalBytes, checksum, modified) = (attribute.length, attribute.checksum, attribute.modified.text)
+        (etag, lastModified) = (attribute.etag, attribute.lastModified)
+    }
 
     /// Whether the record is about the file, according to size and mark.
     func isOf(_ file: SyncPlan.HeldFile) -> Bool {

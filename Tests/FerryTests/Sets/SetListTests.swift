@@ -199,7 +199,7 @@ struct SetListTests {
             SyncPlan.HeldFile(totalBytes: 5, mark: "1.000000000")
         } isSame: { _ in
             true
-        } isDownloaded: { _ in
+        } mayBeOurs: { _ in
             false
         }
         var listing = SetListing()
@@ -218,7 +218,7 @@ struct SetListTests {
             SyncPlan.HeldFile(totalBytes: 6, mark: "2.000000000")
         } isSame: { _ in
             false
-        } isDownloaded: { _ in
+        } mayBeOurs: { _ in
             false
         }
         var entry = try SetEntry(path: "a.bin", sources: [DownloadURL("http://h/a.bin")])
@@ -376,7 +376,7 @@ struct SetListTests {
             }
         } isSame: {
             $0.path == "touched"
-        } isDownloaded: {
+        } mayBeOurs: {
             $0.path == "killed"
         }
         let plan = SyncPlan(listing, options, directory)
@@ -418,7 +418,7 @@ struct SetListTests {
                 SyncPlan.HeldFile(totalBytes: 5, mark: "1.000000000")
             } isSame: { _ in
                 false
-            } isDownloaded: { _ in
+            } mayBeOurs: { _ in
                 false
             }
             return SyncPlan(listing, options, directory).steps.first
