@@ -446,6 +446,39 @@ struct SetTests {
         }
     }
 
+    @Test("Set: a file that was paused and is no longer listed leaves no part file and no download")
+    func unlisted() async throws {
+        try await DaemonRig.run { rig in
+            func list(_ names: [String]) {
+                let lines = names.map { #"{"url":"\#(rig.origin.url("/" + $0))","path":"\#($0)"}"# + "\n" }
+                rig.origin.serve("/list", Resource(text: lines.joined()))
+            }
+            rig.origin.serve("/f", Resource(size: 8 << 20, seed: 1))
+            rig.origin.serve("/g", Resource(size: 1000, seed: 2))
+            rig.origin.always("/f", .stall(after: 1 << 20))
+            list(["f", "g"])
+            let place = rig.directory + "/set"
+            let new = NewSet(url: rig.origin.url("/list"), directory: place)
+            let id = try await Self.add(new, rig).shape(FileSet.self).id
+            try await rig.follow(query: "session=all") { events in
+                _ = try await events.next { event -> Bool? in
+                    guard case .progress(let batch, _) = event else { return nil }
+                    return batch.contains { $0.progress.completedBytes > 0 } ? true : nil
+                }
+            }
+            _ = try await rig.ask(.pauseSet, id: id)
+            #expect(FileManager.default.fileExists(atPath: place + "/f.part"))
+            list(["g"])
+            _ = try await rig.ask(.resumeSet, id: id)
+            let done = try await Self.reach([.complete, .incomplete, .failed], id, rig)
+            #expect(done.state == .complete && done.files == 1, "\(done)")
+            for name in ["/f", "/f.part", "/f.part.ferry"] {
+                #expect(!FileManager.default.fileExists(atPath: place + name), "\(name)")
+            }
+            #expect(try await rig.ask(.list, query: "session=all").shape(DownloadPage.self).total == 0)
+        }
+    }
+
     @Test("Set: a daemon that ends while it syncs goes on at its next start; a paused set stays paused")
     func restart() async throws {
         let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)

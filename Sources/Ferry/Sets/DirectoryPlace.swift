@@ -13,6 +13,7 @@ struct DirectoryPlace: SyncPlace {
     let plan: SyncPlan
     let earlier: [FilePath: FileRecord]
     let failures: [FilePath: DownloadError]
+    let abandoned: Set<FilePath>
     private let root: FilePath
     private let options: SyncOptions
 
@@ -49,9 +50,38 @@ struct DirectoryPlace: SyncPlace {
         }
         // Ignore errors, because nothing depends on an empty directory.
         for path in listing.emptyDirectories { try? confined.makeDirectories(root.appending(path), syncs: false) }
+        let abandoned = removeRemains(below: root, listing, plan, Array(manifest.records.keys), options, confined)
         let place = DirectoryPlace(
-            plan: plan, earlier: manifest.records, failures: failures, root: root, options: options)
+            plan: plan, earlier: manifest.records, failures: failures, abandoned: abandoned, root: root,
+            options: options)
         return (place, manifest)
+    }
+
+    /// Removes the part files and journals that killed runs have left of files that the source no longer lists, if the list was
+    /// read completely. Examines the directories of the list and of the manifest. Returns the paths of the files.
+    private static func removeRemains(
+        below root: FilePath, _ listing: SetListing, _ plan: SyncPlan, _ recorded: [FilePath], _ options: SyncOptions,
+        _ fileSystem: any FileSystem
+    ) -> Set<FilePath> {
+        guard listing.problems.isEmpty, plan.problems.isEmpty else { return [] }
+        var removed: Set<FilePath> = []
+        let listed = Set(plan.steps.map(\.key))
+        let directories = Set(listed.union(recorded).map { $0.removingLastComponent() }).union([""])
+        for directory in directories {
+            let place = directory.isEmpty ? root : root.pushing(directory)
+            for remains in PartFiles.remains(in: place, fileSystem: fileSystem) {
+                let path = directory.appending(remains.paths.name)
+                guard !listed.contains(path), options.wants(path.string) else { continue }
+                // The journals of the user's other downloads have another root, or none.
+                if let record = remains.record {
+                    guard record.root == options.root ?? root.string, listing.covers(path, record.urls.first) else {
+                        continue
+                    }
+                }
+                if PartFiles.discard(remains, fileSystem: fileSystem) { removed.insert(remains.paths.final) }
+            }
+        }
+        return removed
     }
 
     /// Returns the preview of a sync, and changes nothing.

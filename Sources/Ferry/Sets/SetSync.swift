@@ -333,6 +333,9 @@ public final class SetSync: Sendable {
         }
     }
 
+    /// Whether the source no longer lists the file at an absolute path, and the part file of an earlier run has been removed.
+    package func hasAbandoned(_ path: String) -> Bool { place.abandoned.contains(FilePath(path)) }
+
     private func note(_ problem: String) { state.withLock { $0.report.problems.append(problem) } }
 
     // MARK: The end

@@ -31,6 +31,8 @@ protocol SyncPlace: Sendable {
     var earlier: [FilePath: FileRecord] { get }
     /// Directories that cannot be created or written to; their files are incomplete.
     var failures: [FilePath: DownloadError] { get }
+    /// The files that the source no longer lists, and whose part files have been removed.
+    var abandoned: Set<FilePath> { get }
 
     /// Returns the path or URL of a file of the set.
     func name(of path: String) -> String

@@ -113,7 +113,8 @@ struct SyncPlan: Sendable, Hashable {
                     (record.proof, record.problem, record.listed, record.currentBy) = (Proof.none, nil, nil, nil)
                 }
                 let isDeleted =
-                    options.deletesGone && listing.problems.isEmpty && listing.covers(record) && record.isOf(file)
+                    options.deletesGone && listing.problems.isEmpty
+                    && listing.covers(record.key, record.urls.first) && record.isOf(file)
                 gone.append(Gone(record: record, isDeleted: isDeleted))
             }
         }
@@ -199,9 +200,11 @@ extension FileRecord {
 extension SetListing {
     /// Whether a file that is not listed is gone from the source. It does not count as gone if the first page of the index has
     /// a different URL now, as after a redirect to a sign-in page, or if a link has replaced one of its directories.
-    fileprivate func covers(_ record: FileRecord) -> Bool {
-        if skips(record.key) { return false }
+    ///
+    /// - Parameter url: The URL from which the file was fetched.
+    func covers(_ path: FilePath, _ url: String?) -> Bool {
+        if skips(path) { return false }
         guard let root else { return true }
-        return record.urls.first.flatMap { try? DownloadURL($0) }.flatMap { SetPath.path(of: $0, below: root) } != nil
+        return url.flatMap { try? DownloadURL($0) }.flatMap { SetPath.path(of: $0, below: root) } != nil
     }
 }

@@ -1,5 +1,5 @@
 package import FerryCore
-import SystemPackage
+package import SystemPackage
 
 /// Part files in directories, examined without a running download.
 package enum PartFiles {
@@ -246,6 +246,56 @@ extension PartFiles {
             return opened.journal.close()
         }
         try? opened.journal.remove()
+    }
+}
+
+extension PartFiles {
+    /// The files of a download that may have ended early: a part file, its journal, or both.
+    package struct Remains: Sendable {
+        package let paths: DownloadPaths
+        /// The record of the journal; `nil` for a part file that a crash has left before its first journal.
+        package let record: JournalRecord?
+    }
+
+    /// Returns the part files and journals in a directory that pass the ownership check. A part file without a journal is
+    /// recognized by its mode. Blocks.
+    package static func remains(in directory: FilePath, fileSystem: any FileSystem) -> [Remains] {
+        let names = (try? fileSystem.list(directory)) ?? []
+        return names.compactMap { name in
+            guard [DownloadPaths.journalSuffix, DownloadPaths.partSuffix].contains(where: { name.utf8.hasSuffix($0) })
+            else {
+                return nil
+            }
+            let path = directory.appending(name)
+            guard let paths = DownloadPaths(of: path) else { return nil }
+            if path == paths.journal {
+                guard let record = try? Journal.read(at: path, fileSystem: fileSystem) else { return nil }
+                // The name may be shortened in the path.
+                guard let whole = DownloadPaths(directory: directory, name: record.name), whole.journal == path else {
+                    return nil
+                }
+                return Remains(paths: whole, record: record)
+            }
+            guard path == paths.part, (try? fileSystem.exists(paths.journal)) == false,
+                let status = try? fileSystem.ours(at: path, for: .removal), status.mode == PartFile.mode
+            else { return nil }
+            return Remains(paths: paths, record: nil)
+        }
+    }
+
+    /// Removes the files, unless a download uses them. A finished file stays. Returns whether no part file and no journal is left.
+    /// Blocks.
+    package static func discard(_ remains: Remains, fileSystem: any FileSystem) -> Bool {
+        let paths = remains.paths
+        if let record = remains.record {
+            let id = DownloadID(rawValue: record.id)
+            DownloadDriver.discard(path: paths.part.string, id: id, fileSystem: fileSystem)
+            finish(at: paths.part.string, by: id, fileSystem: fileSystem)
+        } else if let part = try? PartFile.open(paths.part, fileSystem: fileSystem) {
+            // The download that creates a part file keeps it locked.
+            if (try? fileSystem.exists(paths.journal)) == false { try? part.remove() } else { part.close() }
+        }
+        return [paths.part, paths.journal].allSatisfy { (try? fileSystem.exists($0)) == false }
     }
 }
 

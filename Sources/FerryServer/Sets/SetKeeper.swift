@@ -205,13 +205,16 @@ final class SetKeeper: Sendable {
         }
     }
 
-    /// Removes the downloads of files that are now listed at another URL, because each would occupy the path of the new download.
-    private func removeMoved(_ set: FileSet, _ requests: [DownloadRequest]) async {
+    /// Removes the downloads of files that are now listed at another URL, because each would occupy the path of the new download;
+    /// and those of files that are no longer listed.
+    private func removeOutdated(_ set: FileSet, _ sync: SetSync) async {
         var wanted: [String: [DownloadURL]] = [:]
-        for request in requests {
+        for request in sync.requests {
             if let path = request.destination.filePath { wanted[path] = request.stored.sources }
         }
-        await removeDownloads(of: set) { sources, path in wanted[path].map { $0 != sources } ?? false }
+        await removeDownloads(of: set) { sources, path in
+            wanted[path].map { $0 != sources } ?? sync.hasAbandoned(path)
+        }
     }
 
     // MARK: Running
@@ -330,7 +333,7 @@ final class SetKeeper: Sendable {
             let sync = try await SetSync(
                 of: source, into: .directory(set.set.directory), options: options, manager: manager
             ) { self.show($0, of: set.id) }
-            await removeMoved(set, sync.requests)
+            await removeOutdated(set, sync)
             let active = ActiveDownloads()
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await self.fetch(sync, active) }

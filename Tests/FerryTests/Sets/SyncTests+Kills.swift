@@ -109,4 +109,40 @@ extension SyncTests {
             shop.expect(shop.path("f"), is: new)
         }
     }
+
+    @Test("Kill while files are fetched: part files of those that are no longer listed are removed, and no others")
+    func killedParts() async throws {
+        try await Workshop.run { shop in
+            let names = ["listed", "gone", "mine"]
+            for name in names { shop.server.serve("/pub/" + name, Resource(size: 4 << 20, seed: 1)) }
+            for name in names {
+                try await shop.interrupt("/pub/" + name, after: 2 << 20) {
+                    $0.destination = .file(shop.path(name))
+                    if name != "mine" { $0.root = shop.directory }
+                }
+            }
+            // A crash before the first journal leaves a part file that its mode identifies.
+            for (name, mode) in [("early.part", 0o1600), ("song.part", 0o600)] as [(String, mode_t)] {
+                try shop.write("x", to: name)
+                #expect(chmod(shop.path(name), mode) == 0)
+            }
+            let before = shop.names
+            #expect(before.contains("gone.part.ferry") && before.contains("mine.part"), "\(before)")
+            shop.server.serve("/pub/", Self.page(["listed", "sub/"]))
+            shop.server.serve("/pub/listed", Resource(size: 4 << 20, seed: 1))
+            shop.server.always("/pub/sub/", .status(404))
+            #expect(try await !Self.sync(shop).isComplete)
+            #expect(shop.names.contains("gone.part"), "an incomplete list does not show what is gone")
+            shop.server.serve("/pub/sub/", Self.page([]))
+            shop.server.always("/pub/sub/", .honest)
+            let report = try await Self.sync(shop)
+            #expect(report.isComplete, "\(report)")
+            #expect(
+                shop.names == [
+                    ".listed.ferry-digests", "ferry-manifest.jsonl", "listed", "mine.part", "mine.part.ferry",
+                    "song.part",
+                    "sub",
+                ])
+        }
+    }
 }
