@@ -136,7 +136,8 @@ import Testing
         let names = Self.names(SyncArguments.helpMessage(columns: 400)).subtracting(Self.silent)
         for option in names.subtracting(["--daemon"]).sorted() {
             do {
-                #expect(try Self.daemonSet([option] + uses[option, default: []] + words) != plain, "\(option) is ignored")
+                #expect(
+                    try Self.daemonSet([option] + uses[option, default: []] + words) != plain, "\(option) is ignored")
             } catch is UsageError {}
         }
     }
