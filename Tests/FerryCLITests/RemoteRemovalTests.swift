@@ -75,6 +75,31 @@ import Testing
         }
     }
 
+    @Test(
+        "ferry watch: a download that is removed before its end is named, with exit code 9",
+        arguments: [["remove"], ["cancel", "--keep"]])
+    func removedWhileWatched(words: [String]) async throws {
+        try await RemoteHome.run { home in
+            for name in ["/a.bin", "/b.bin"] { home.server.serve(name, Self.resource) }
+            try await home.run("add", home.server.url("/b.bin"))
+            #expect(try await home.ferry("watch", "b.bin").code == 0)
+            try await home.run("add", "--paused", home.server.url("/a.bin"))
+            let watch = try FerryProcess(
+                ["watch", "a.bin", "b.bin"], in: home.place, environment: home.environment,
+                error: .terminal(columns: 120, lines: 24))
+            await watch.waitForTerminal("1 paused")
+            let outcome = try await FerryProcess.run(
+                words + ["a.bin"], in: home.place, environment: home.environment)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            let watched = try await watch.outcome()
+            #expect(watched.code == 9)
+            #expect(
+                watched.terminal.contains("ferry: a.bin: removed from the list before it was complete"),
+                "\(watched.terminal)")
+            #expect(watched.terminal.contains("b.bin: done, "), "\(watched.terminal)")
+        }
+    }
+
     @Test("ferry cancel --keep: a download that has received nothing leaves the list, with exit code 0")
     func keptNothing() async throws {
         try await RemoteHome.run { home in

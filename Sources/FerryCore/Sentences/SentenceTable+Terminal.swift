@@ -358,6 +358,7 @@ extension SentenceTable {
         "line {0} of {1}": "{1} 的第 {0} 行",
         "URL {0}": "第 {0} 个网址",
         "no downloads": "没有下载",
+        "{0}: removed from the list before it was complete": "{0}：在完成之前已从列表中移除",
         "reading the list": "正在读取列表", "reading the list: {0} of {1}": "正在读取列表：{0} / {1}",
         "{0} running": "{0} 个正在下载", "{0} waiting": "{0} 个等待", "{0} paused": "{0} 个已暂停", "{0} failed": "{0} 个失败",
         "{0} completed": "{0} 个已完成", "{0} cancelled": "{0} 个已取消",

@@ -71,7 +71,7 @@ package enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
         case .checksum: "the checksum does not match"
         case .disk: "disk: full, failing, or not writable"
         case .conflict:
-            "conflict: name or download in use, wrong state, cancelled while watched"
+            "conflict: name or download in use, wrong state, cancelled or removed while watched"
         case .certificate: "the server's certificate is not trusted"
         case .daemon: "the daemon is not running, cannot be started, or has another version"
         case .interrupted: "stopped by SIGINT; run the same command again to resume"

@@ -129,8 +129,8 @@ extension ChineseHelp {
         "the checksum does not match": "校验和不符",
         "disk: full, failing, or not writable": "磁盘：已满、出错或不可写",
         """
-        conflict: name or download in use, wrong state, cancelled while watched
-        """: "冲突：文件名或下载正在使用、当前状态不允许该操作，或所观察的下载被取消",
+        conflict: name or download in use, wrong state, cancelled or removed while watched
+        """: "冲突：文件名或下载正在使用、当前状态不允许该操作，或所观察的下载被取消或移除",
         "the server's certificate is not trusted": "服务器的证书不受信任",
         "the daemon is not running, cannot be started, or has another version": "后台服务没有运行、无法启动或版本不同",
         "stopped by SIGINT; run the same command again to resume": "被 SIGINT 停止；再次运行同一命令即可继续",

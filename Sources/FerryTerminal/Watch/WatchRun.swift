@@ -21,6 +21,10 @@ package final class WatchRun: Sendable {
         var awaited: Set<DownloadID>?
         /// The selected downloads whose end has not been printed yet.
         var untold: [DownloadID] = []
+        /// The last known names of the selected downloads.
+        var names: [DownloadID: String] = [:]
+        /// The selected downloads that left the list before their end was seen.
+        var left: Set<DownloadID> = []
         var codes: Set<ExitCode> = []
         var code: ExitCode?
         /// The failure that a retry would not change.
@@ -42,7 +46,10 @@ package final class WatchRun: Sendable {
                 switch board.download(id)?.status.state {
                 case .failed(let error): codes.insert(ExitCode.of(error))
                 case .cancelled: codes.insert(.conflict)
-                case nil, .completed: break
+                case nil:
+                    codes.insert(.conflict)
+                    left.insert(id)
+                case .completed: break
                 default: continue
                 }
                 self.awaited?.remove(id)
@@ -94,6 +101,7 @@ package final class WatchRun: Sendable {
                 state.awaited = Set(named.map(\.id))
                 state.board.only = state.awaited
                 state.untold = named.map(\.id)
+                state.names = Dictionary(named.map { ($0.id, $0.status.name) }) { $1 }
             }
         }
         await withTaskGroup(of: Void.self) { group in
@@ -141,6 +149,9 @@ package final class WatchRun: Sendable {
             state.board.take(event)
             state.isChanged = true
             if case .reset = event { state.tellsWaiting = true }
+            if case .state(let download) = event, state.names[download.id] != nil {
+                state.names[download.id] = download.status.name
+            }
             return state.board.isStale
         }
         if isStale { stale.notify() }
@@ -213,7 +224,13 @@ package final class WatchRun: Sendable {
             (state.board, state.awaited?.isEmpty == true ? state.untold : [], state.board.only?.count ?? 0)
         }
         for id in untold.prefix(Self.mostNamed) {
-            guard let one = board.download(id) else { continue }
+            guard let one = board.download(id) else {
+                if let name = state.withLock({ $0.left.contains(id) ? $0.names[id] : nil }) {
+                    let line: Reason = "\(name): removed from the list before it was complete"
+                    console.message("ferry: " + line.shown)
+                }
+                continue
+            }
             switch one.status.state {
             case .completed: console.message(("\(one.status.name): done, \(one.status.path ?? "")" as Reason).shown)
             case .failed(let error): console.message("ferry: " + ErrorText.line(error, name: one.status.name))
