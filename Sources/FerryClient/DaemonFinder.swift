@@ -43,7 +43,7 @@ struct DaemonFinder: Sendable, Hashable {
     init(given: String?) {
         self.init(
             given: given, environment: ProcessInfo.processInfo.environment, executable: ExecutablePath.own,
-            workingDirectory: FileManager.default.currentDirectoryPath)
+            workingDirectory: WorkingDirectory.path)
     }
 
     /// The first candidate that is executable. Throws `daemonUnavailable` with the candidates if there is none.
@@ -77,9 +77,9 @@ struct DaemonAddress: Sendable, Hashable {
 
 /// The path of the daemon's Unix socket, and whether it can be trusted.
 package enum DaemonSocket {
-    /// The path: `FERRY_SOCKET`, otherwise a socket in the first directory that belongs to this user. A state directory given by
-    /// an argument or by `FERRY_STATE_DIR` has its own socket, in its `run` directory, so that a command for one daemon does not
-    /// reach another.
+    /// The path, absolute: `FERRY_SOCKET`, otherwise a socket in the first directory that belongs to this user. A state directory
+    /// given by an argument or by `FERRY_STATE_DIR` has its own socket, in its `run` directory, so that a command for one daemon
+    /// does not reach another. Relative paths in these variables are below the working directory.
     ///
     /// The directories are `$XDG_RUNTIME_DIR/ferry`, `/tmp/ferry-UID` and `run` in the state directory. Another user may have
     /// created one of the first two; the daemon and its clients skip such a directory. An existing socket takes precedence over
@@ -89,11 +89,13 @@ package enum DaemonSocket {
     package static func path(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         home: String = StateDirectory.homeDirectory,
-        user: UInt32 = geteuid(), state given: String? = nil
+        user: UInt32 = geteuid(), state given: String? = nil, workingDirectory: String = WorkingDirectory.path
     ) -> String {
+        func named(_ name: String) -> String? { ChildEnvironment.place(name, in: environment, of: workingDirectory) }
+        // The XDG Base Directory Specification requires that relative paths be ignored.
         func absolute(_ name: String) -> String? { environment[name].flatMap { Paths.isAbsolute($0) ? $0 : nil } }
-        if given == nil, let socket = absolute("FERRY_SOCKET") { return socket }
-        let own = given ?? absolute("FERRY_STATE_DIR")
+        if given == nil, let socket = named("FERRY_SOCKET") { return socket }
+        let own = given ?? named("FERRY_STATE_DIR")
         let state = own ?? (absolute("XDG_STATE_HOME") ?? StateDirectory.root(home: home)) + "/ferry"
         let last = state + "/run"
         let shared = own == nil ? [absolute("XDG_RUNTIME_DIR").map { $0 + "/ferry" }, "/tmp/ferry-\(user)"] : []

@@ -176,6 +176,16 @@ struct ServiceTests {
         #expect(told.state == "/fs")
         #expect(told.socket == "/fk")
         #expect(told.settings == "/x.json")
+        let relative = DaemonPaths(
+            environment: ["FERRY_STATE_DIR": "test", "FERRY_CONFIG": "my/ferry.json", "XDG_RUNTIME_DIR": "/r"],
+            home: "/home/u", userID: 7, workingDirectory: "/work")
+        #expect(relative.state == "/work/test")
+        #expect(relative.socket == "/work/test/run/ferry.sock")
+        #expect(relative.settings == "/work/my/ferry.json")
+        let empty = DaemonPaths(
+            environment: ["FERRY_STATE_DIR": "", "FERRY_SOCKET": "", "FERRY_CONFIG": ""], home: "/home/u", userID: 7,
+            workingDirectory: "/work")
+        #expect(empty == plain)
     }
 
     @Test("Daemon: ended downloads launch an absent client's app, without a shell")

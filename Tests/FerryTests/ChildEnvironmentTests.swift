@@ -34,4 +34,19 @@ struct ChildEnvironmentTests {
             ])
         #expect(environment["LANG"] == "de_DE.UTF-8")
     }
+
+    @Test("ChildEnvironment: relative paths of the daemon become absolute, since a child may run in another directory")
+    func relativePlaces() {
+        let own = [
+            "FERRY_STATE_DIR": "test", "FERRY_SOCKET": "/s", "FERRY_CONFIG": "", "FERRY_BINARY": "bin/ferry",
+            "FERRY_DIRECTORY": "d",
+        ]
+        let daemon = ChildEnvironment.daemon(from: own, in: "/work")
+        #expect(
+            daemon == [
+                "FERRY_STATE_DIR": "/work/test", "FERRY_SOCKET": "/s", "FERRY_CONFIG": "",
+                "FERRY_BINARY": "/work/bin/ferry", "FERRY_DIRECTORY": "d",
+            ])
+        #expect(ChildEnvironment.command(from: own, in: "/work")["FERRY_STATE_DIR"] == "/work/test")
+    }
 }

@@ -1,3 +1,5 @@
+import FerryCore
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)
@@ -9,23 +11,45 @@
 /// The environment variables that a started program inherits: a fixed list. The daemon outlives the app that started it and
 /// starts programs of other apps, and one app's tokens and passwords must not leak to them.
 ///
-/// The functions are pure; they are called with the current environment whenever a program is started.
+/// The functions are called with the current environment whenever a program is started. A started program may have another
+/// working directory, so it inherits the daemon's paths as absolute ones.
 package enum ChildEnvironment {
     /// Variables for the daemon, which uses the user's proxies with their passwords and has `FERRY_` settings of its
     /// own.
-    package static func daemon(from own: [String: String]) -> [String: String] {
-        own.filter { name, _ in
+    package static func daemon(
+        from own: [String: String], in directory: String = WorkingDirectory.path
+    ) -> [String: String] {
+        let environment = own.filter { name, _ in
             isCommon(name) || proxies.contains(name) || name.utf8.hasPrefix("FERRY_") && !announcements.contains(name)
         }
+        return withAbsolutePlaces(environment, in: directory)
     }
 
     /// Variables for programs that the daemon starts (session apps, commands after a download) and for system tools:
     /// proxies only without a password, and the daemon's paths.
-    package static func command(from own: [String: String]) -> [String: String] {
-        own.filter { name, value in
+    package static func command(
+        from own: [String: String], in directory: String = WorkingDirectory.path
+    ) -> [String: String] {
+        let environment = own.filter { name, value in
             isCommon(name) || places.contains(name)
                 || proxies.contains(name) && !value.utf8.contains(UInt8(ascii: "@"))
         }
+        return withAbsolutePlaces(environment, in: directory)
+    }
+
+    /// Returns the path that a variable with one of the daemon's paths names, absolute: a relative path is below the working
+    /// directory. `nil` if the variable is missing or empty.
+    package static func place(
+        _ name: String, in environment: [String: String], of directory: String = WorkingDirectory.path
+    ) -> String? {
+        environment[name].flatMap { $0.isEmpty ? nil : Paths.join(directory, $0) }
+    }
+
+    private static func withAbsolutePlaces(
+        _ environment: [String: String], in directory: String
+    ) -> [String: String] {
+        let absolute = places.compactMap { name in place(name, in: environment, of: directory).map { (name, $0) } }
+        return environment.merging(absolute) { $1 }
     }
 
     private static func isCommon(_ name: String) -> Bool {

@@ -56,21 +56,25 @@ package struct DaemonPaths: Sendable, Hashable {
     }
 
     /// Determines the paths by the XDG Base Directory Specification, `FERRY_STATE_DIR`, `FERRY_SOCKET` and
-    /// `FERRY_CONFIG`. The arguments take precedence.
+    /// `FERRY_CONFIG`, whose relative paths are below the working directory. The arguments take precedence.
     package init(
         environment: [String: String], home: String, userID: UInt32, state: String? = nil, socket: String? = nil,
-        settings: String? = nil
+        settings: String? = nil, workingDirectory: String = WorkingDirectory.path
     ) {
+        func named(_ name: String) -> String? { ChildEnvironment.place(name, in: environment, of: workingDirectory) }
+        // The specification requires that relative paths be ignored.
         func absolute(_ name: String) -> String? {
             environment[name].flatMap { $0.utf8.hasPrefix("/") ? $0 : nil }
         }
         self.state =
-            state ?? absolute("FERRY_STATE_DIR")
+            state ?? named("FERRY_STATE_DIR")
             ?? (absolute("XDG_STATE_HOME") ?? StateDirectory.root(home: home)) + "/ferry"
         self.socket =
-            socket ?? DaemonSocket.path(environment: environment, home: home, user: userID, state: state)
+            socket
+            ?? DaemonSocket.path(
+                environment: environment, home: home, user: userID, state: state, workingDirectory: workingDirectory)
         self.settings =
-            settings ?? absolute("FERRY_CONFIG")
+            settings ?? named("FERRY_CONFIG")
             ?? (absolute("XDG_CONFIG_HOME") ?? home + "/.config") + "/ferry/ferry.json"
         downloads =
             Self.downloads(

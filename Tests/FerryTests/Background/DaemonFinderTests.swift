@@ -70,6 +70,12 @@ struct DaemonFinderTests {
         #expect(DaemonSocket.path(environment: ["XDG_RUNTIME_DIR": "relative"], user: 7) == "/tmp/ferry-7/ferry.sock")
         let both = ["XDG_RUNTIME_DIR": "/run/user/7", "FERRY_SOCKET": "/x/y.sock"]
         #expect(DaemonSocket.path(environment: both, user: 7) == "/x/y.sock")
+        // A relative path must not lead to the user's own daemon.
+        let relative = both.merging(["FERRY_SOCKET": "y.sock"]) { $1 }
+        #expect(DaemonSocket.path(environment: relative, user: 7, workingDirectory: "/work") == "/work/y.sock")
+        #expect(
+            DaemonSocket.path(environment: ["FERRY_STATE_DIR": "test"], user: 7, workingDirectory: "/work")
+                == "/work/test/run/ferry.sock")
     }
 
     @Test("DaemonSocket: a directory taken by another user is skipped, by the daemon and by its clients")
