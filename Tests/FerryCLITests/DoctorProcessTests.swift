@@ -51,6 +51,18 @@ import Testing
             #expect(outcome.lines.contains { $0.hasPrefix("problem  " + name) }, "\(outcome.text)")
         }
         #expect(place.names == ["file"])
+        // A daemon refuses to start with a socket in a directory that others may enter.
+        let open = NSTemporaryDirectory() + "/ferry-open-" + UUID().uuidString
+        try FileManager.default.createDirectory(
+            atPath: open, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+        defer { try? FileManager.default.removeItem(atPath: open) }
+        let refused = try await FerryProcess.run(
+            ["doctor"], in: place,
+            environment: ["FERRY_STATE_DIR": place.path("new/state"), "FERRY_SOCKET": open + "/s"])
+        #expect(refused.code == 1)
+        #expect(
+            refused.lines.contains { $0.hasPrefix("problem  socket") && $0.hasSuffix("\(open) is open to others") },
+            "\(refused.text)")
         let sound = try await FerryProcess.run(
             ["doctor", "--json"], in: place,
             environment: [

@@ -381,6 +381,7 @@ extension SentenceTable {
         "{0} is not there yet; it is made when it is needed": "{0} 尚不存在；需要时会创建",
         "{0}, {1} free": "{0}，可用空间 {1}",
         "make room: downloads wait when it is full": "请腾出空间：磁盘满时下载会等待",
+        "make room: the daemon keeps its list there": "请腾出空间：后台服务在此保存列表",
         "make it this user's, or name another one: FERRY_STATE_DIR": "请使其属于当前用户，或指定其他目录：FERRY_STATE_DIR",
         "{0} is not there yet": "{0} 尚不存在",
         "the list was damaged, and is kept as {0}": "列表曾经损坏，已另存为 {0}",

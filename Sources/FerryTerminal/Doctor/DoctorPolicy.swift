@@ -18,14 +18,22 @@ package enum DoctorPolicy {
         package var isThere: Bool
         /// Whether files can be created in the directory; for a missing directory, whether it can be created.
         package var isWritable: Bool
+        /// Whether the directory belongs to this user, and is not a symbolic link.
+        package var isOurs: Bool
         /// Whether group or others may write to the directory.
         package var isOpen: Bool
+        /// Whether group and others have no permission at all for the directory.
+        package var isPrivate: Bool
         package var freeBytes: ByteCount?
 
-        package init(isThere: Bool, isWritable: Bool, isOpen: Bool, freeBytes: ByteCount?) {
+        package init(
+            isThere: Bool, isWritable: Bool, isOurs: Bool, isOpen: Bool, isPrivate: Bool, freeBytes: ByteCount?
+        ) {
             self.isThere = isThere
             self.isWritable = isWritable
+            self.isOurs = isOurs
             self.isOpen = isOpen
+            self.isPrivate = isPrivate
             self.freeBytes = freeBytes
         }
     }
@@ -53,12 +61,23 @@ package enum DoctorPolicy {
                 "state", path, found, advice: "make it this user's, or name another one: FERRY_STATE_DIR")
         }
         guard found.isThere else { return DoctorCheck("state", .ok, "\(path) is not there yet") }
+        guard found.isOurs else { return foreign("state", path) }
         guard !found.isOpen else {
             return DoctorCheck(
                 "state", .problem, "others may write to \(path)", advice: "remove write access for others: chmod go-w")
         }
-        return DoctorCheck("state", .ok, .words(path))
+        guard let free = found.freeBytes, free < comfortableState else {
+            return DoctorCheck("state", .ok, .words(path))
+        }
+        return DoctorCheck(
+            "state", free < leastState ? .problem : .warning, "\(path), \(ByteText.size(free)) free",
+            advice: "make room: the daemon keeps its list there")
     }
+
+    /// The free space below which the daemon may not start, or not store a change.
+    private static let leastState: ByteCount = 1_000_000
+    /// The free space above which the catalogue's log and copies have room.
+    private static let comfortableState: ByteCount = 16_000_000
 
     /// Reports damaged catalogues that were moved aside; `nil` if there are none.
     ///
@@ -86,13 +105,29 @@ package enum DoctorPolicy {
         return DoctorCheck("settings", .problem, error.reason, advice: error.suggestionPhrase.map { .phrase($0) })
     }
 
-    /// Checks the directory of the daemon's socket. Its ownership is checked when connecting.
-    package static func socket(_ directory: String, _ found: Directory) -> DoctorCheck {
+    /// Checks the directory of the daemon's socket.
+    ///
+    /// - Parameter isServed: Whether a daemon answers, for example at a socket that systemd has made. A daemon makes its own socket
+    ///   only in a private directory.
+    package static func socket(_ directory: String, _ found: Directory, isServed: Bool) -> DoctorCheck {
         guard found.isWritable else {
             return unwritable(
                 "socket", directory, found, advice: "make it this user's, or name another socket: FERRY_SOCKET")
         }
+        if found.isThere, !isServed {
+            guard found.isOurs else { return foreign("socket", directory) }
+            guard found.isPrivate else {
+                return DoctorCheck(
+                    "socket", .problem, .phrase(ErrorPhrase(.openDirectory, directory)),
+                    advice: .phrase(ErrorPhrase(.closeOrChoose)))
+            }
+        }
         return DoctorCheck("socket", .ok, found.isThere ? .words(directory) : "\(directory) is not there yet")
+    }
+
+    private static func foreign(_ name: String, _ path: String) -> DoctorCheck {
+        DoctorCheck(
+            name, .problem, .phrase(ErrorPhrase(.notOurDirectory, path)), advice: .phrase(ErrorPhrase(.removeOrChoose)))
     }
 
     private static func unwritable(

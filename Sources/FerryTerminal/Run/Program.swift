@@ -179,11 +179,12 @@ extension Program {
             (directory, proxy) = (settings.directory, settings.proxy)
         }
         let run = Paths.parent(of: found.1.socket)
+        let isServed = if case .answers = found.0 { true } else { false }
         let checks = [
             DoctorPolicy.openFiles(OpenFileLimit.current),
             DoctorPolicy.downloads(directory, look(directory)),
             DoctorPolicy.state(state, look(state)), DoctorPolicy.list(Catalogue.damaged(in: list)), check,
-            DoctorPolicy.socket(run, look(run)),
+            DoctorPolicy.socket(run, look(run), isServed: isServed),
             DoctorPolicy.daemon(found.1.socket, found.0, version: version), DoctorPolicy.confinement(found.0),
             DoctorPolicy.proxy(environment, daemon: proxy),
             DoctorPolicy.certificates(
@@ -211,10 +212,14 @@ extension Program {
     private static func look(_ path: String) -> DoctorPolicy.Directory {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-            return DoctorPolicy.Directory(isThere: false, isWritable: canMake(path), isOpen: false, freeBytes: nil)
+            return DoctorPolicy.Directory(
+                isThere: false, isWritable: canMake(path), isOurs: true, isOpen: false, isPrivate: true, freeBytes: nil)
         }
+        var own = stat()
+        let isOurs = lstat(path, &own) == 0 && own.st_mode & S_IFMT == S_IFDIR && own.st_uid == geteuid()
         return DoctorPolicy.Directory(
-            isThere: true, isWritable: access(path, W_OK | X_OK) == 0, isOpen: status.st_mode & 0o022 != 0,
+            isThere: true, isWritable: access(path, W_OK | X_OK) == 0, isOurs: isOurs,
+            isOpen: status.st_mode & 0o022 != 0, isPrivate: status.st_mode & 0o077 == 0,
             freeBytes: DiskSpace.free(at: path))
     }
 

@@ -5,11 +5,11 @@ import Testing
 
 @Suite("ferry doctor") struct DoctorTests {
     private static let good = DoctorPolicy.Directory(
-        isThere: true, isWritable: true, isOpen: false, freeBytes: 50_000_000_000)
+        isThere: true, isWritable: true, isOurs: true, isOpen: false, isPrivate: true, freeBytes: 50_000_000_000)
 
     /// Missing, and it cannot be created.
     private static let missing = DoctorPolicy.Directory(
-        isThere: false, isWritable: false, isOpen: false, freeBytes: nil)
+        isThere: false, isWritable: false, isOurs: true, isOpen: false, isPrivate: true, freeBytes: nil)
 
     private static func directory(_ change: (inout DoctorPolicy.Directory) -> Void) -> DoctorPolicy.Directory {
         var directory = good
@@ -19,6 +19,9 @@ import Testing
 
     @Test("DoctorPolicy: each finding has its level, and every problem has advice")
     func findings() throws {
+        func socket(_ found: DoctorPolicy.Directory, isServed: Bool = false) -> DoctorCheck {
+            DoctorPolicy.socket("/r", found, isServed: isServed)
+        }
         let damaged = try #require(DoctorPolicy.list(["/s/catalogue.sqlite.damaged-1"]))
         let greeting = Greeting(version: "1.0", pid: 7, session: "default", boot: "b")
         let cases: [(DoctorCheck, DoctorCheck.Level)] = [
@@ -28,9 +31,17 @@ import Testing
             (DoctorPolicy.downloads("/d", Self.directory { $0.isThere = false }), .ok),
             (DoctorPolicy.downloads("/d", Self.missing), .problem), (DoctorPolicy.state("/s", Self.missing), .problem),
             (DoctorPolicy.state("/s", Self.directory { $0.isThere = false }), .ok),
-            (DoctorPolicy.socket("/r", Self.good), .ok), (DoctorPolicy.socket("/r", Self.missing), .problem),
-            (DoctorPolicy.socket("/r", Self.directory { $0.isThere = false }), .ok),
-            (DoctorPolicy.socket("/r", Self.directory { $0.isWritable = false }), .problem),
+            (socket(Self.good), .ok), (socket(Self.missing), .problem),
+            (socket(Self.directory { $0.isThere = false }), .ok),
+            (socket(Self.directory { $0.isWritable = false }), .problem),
+            // A daemon refuses to make its socket in such a directory, but may have inherited one there.
+            (socket(Self.directory { $0.isPrivate = false }), .problem),
+            (socket(Self.directory { $0.isPrivate = false }, isServed: true), .ok),
+            (socket(Self.directory { $0.isOurs = false }), .problem),
+            (DoctorPolicy.state("/s", Self.directory { $0.isOurs = false }), .problem),
+            (DoctorPolicy.state("/s", Self.directory { $0.freeBytes = 0 }), .problem),
+            (DoctorPolicy.state("/s", Self.directory { $0.freeBytes = 2_000_000 }), .warning),
+            (DoctorPolicy.state("/s", Self.directory { $0.freeBytes = 16_000_000 }), .ok),
             (DoctorPolicy.downloads("/d", Self.directory { $0.isWritable = false }), .problem),
             (DoctorPolicy.downloads("/d", Self.directory { $0.freeBytes = 999_999_999 }), .warning),
             (DoctorPolicy.state("/s", Self.good), .ok),
