@@ -8,6 +8,9 @@ import Synchronization
 /// All work runs on the connection's own thread; callers suspend without blocking their threads. Batches that arrive during a
 /// write are written together, with one sync. After a crash, the database contains every batch up to a certain one, and no part
 /// of a later batch.
+///
+/// While the disk refuses writes, submitted batches wait in memory. Reads see them, because they are applied in a transaction that
+/// stays open and is rolled back before the next attempt to write: in WAL mode, its pages remain in memory until the commit.
 package final class Catalogue: DownloadStore {
     /// The path of the database.
     package let path: String
@@ -194,7 +197,8 @@ package final class Catalogue: DownloadStore {
     }
 
     package func pendingEvents(after number: Int64, limit: Int) async throws(DownloadError) -> [NumberedEvent] {
-        try await read { db in
+        // An event whose number is not durable could get another number later.
+        try await read(.stored) { db in
             let sql = """
                 SELECT number, session, download, time, kind FROM event WHERE number > ? ORDER BY number LIMIT ?
                 """
@@ -239,12 +243,23 @@ package final class Catalogue: DownloadStore {
         return values
     }
 
+    /// Which batches a read sees.
+    private enum Seen {
+        case stored
+        /// Also those that the disk has refused so far.
+        case all
+    }
+
     private func read<Value: Sendable>(
-        _ body: @escaping @Sendable (Database) throws -> Value
+        _ seen: Seen = .all, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(DownloadError) -> Value {
         let result: Result<Value, DownloadError> = await withCheckedContinuation { continuation in
             database.async(.read) { db in
-                self.drain(db)
+                if !self.writing.withLock(\.isBehind) { self.drain(db) }
+                switch seen {
+                case .stored: self.hideRefused(db)
+                case .all: self.showRefused(db)
+                }
                 guard !self.writing.withLock(\.isReleased) else {
                     return continuation.resume(returning: .failure(.storeIsClosed))
                 }
@@ -320,6 +335,10 @@ struct CatalogueBacklog {
     var batches: [Batch] = []
     /// Whether a write is scheduled.
     var isScheduled = false
+    /// Whether the disk refused the latest write; ``batches`` then begins with the refused ones.
+    var isBehind = false
+    /// The number of batches, from the first one on, that are applied in a transaction that stays open; `nil` while there is none.
+    var shownCount: Int?
     /// Set by ``Catalogue/close()``; no more batches are accepted.
     var isClosing = false
     /// Set once the connection is closed.
@@ -382,27 +401,61 @@ extension Catalogue {
 
     /// Writes all pending batches, on the connection's thread.
     func drain(_ db: Database) {
+        hideRefused(db)
         let batches = writing.withLock { backlog in
             defer {
                 backlog.batches = []
                 backlog.isScheduled = false
+                backlog.isBehind = false
             }
             return backlog.batches
         }
         guard !batches.isEmpty else { return }
         // After a failure, write the batches one by one, so that a batch that does not fit on the disk does not fail the others.
-        if write(batches, db) { return }
-        for (index, batch) in batches.enumerated() where !write([batch], db, isLast: true) && batch.waiting == nil {
-            // Keep the order: batches that were submitted later wait with this one, and later commits fail.
+        if write(batches, db) == nil { return }
+        for (index, batch) in batches.enumerated() {
+            guard let refusal = write([batch], db, isLast: true), batch.waiting == nil else { continue }
+            // Keep the order: batches that were submitted later wait with this one, and later commits fail for its reason.
             let later = batches[(index + 1)...]
-            for other in later where other.waiting != nil { tell(other, .failure(.isBehind(path))) }
+            for other in later where other.waiting != nil { tell(other, .failure(refusal)) }
             return keep([batch] + later.filter { $0.waiting == nil })
         }
     }
 
-    /// Writes batches in one transaction and resumes their callers. Returns false if the disk refused the write; then nothing
+    /// Applies the batches that the disk has refused, without writing them, so that reads see them. Without memory for them, reads
+    /// see only what is stored.
+    private func showRefused(_ db: Database) {
+        let (batches, shown) = writing.withLock { backlog -> ([CatalogueBacklog.Batch], Int?) in
+            guard backlog.isBehind else { return ([], nil) }
+            defer { backlog.shownCount = backlog.shownCount ?? 0 }
+            return (backlog.batches, backlog.shownCount)
+        }
+        let count = shown ?? 0
+        guard batches.count > count else { return }
+        do {
+            // A page that is spilled from the cache would be written to the disk.
+            if shown == nil { try db.execute("PRAGMA cache_spill = OFF; BEGIN IMMEDIATE") }
+            for batch in batches[count...] where batch.waiting == nil { _ = try apply(batch, db) }
+            writing.withLock { $0.shownCount = batches.count }
+        } catch { hideRefused(db) }
+    }
+
+    /// Undoes ``showRefused(_:)``.
+    private func hideRefused(_ db: Database) {
+        let isOpen = writing.withLock { backlog in
+            defer { backlog.shownCount = nil }
+            return backlog.shownCount != nil
+        }
+        guard isOpen else { return }
+        if db.isInTransaction { try? db.execute("ROLLBACK") }
+        try? db.execute("PRAGMA cache_spill = ON")
+    }
+
+    /// Writes batches in one transaction and resumes their callers. Returns the error if the disk refused the write; then nothing
     /// is written and, unless `isLast`, no caller is resumed.
-    private func write(_ batches: [CatalogueBacklog.Batch], _ db: Database, isLast: Bool = false) -> Bool {
+    private func write(
+        _ batches: [CatalogueBacklog.Batch], _ db: Database, isLast: Bool = false
+    ) -> DownloadError? {
         var results: [Result<[NumberedEvent], DownloadError>] = []
         do {
             try db.transaction {
@@ -411,12 +464,12 @@ extension Catalogue {
         } catch {
             let failure = DownloadError(error, catalogue: path, doing: .catalogueWriting)
             let isOfTheDisk = (error as? DatabaseError)?.isOfTheDisk ?? false
-            guard isLast || !isOfTheDisk else { return false }
+            guard isLast || !isOfTheDisk else { return failure }
             for batch in batches { tell(batch, .failure(failure)) }
-            return !isOfTheDisk
+            return isOfTheDisk ? failure : nil
         }
         for (batch, result) in zip(batches, results) { tell(batch, result) }
-        return true
+        return nil
     }
 
     /// Applies one batch in a savepoint. Throws errors that concern the whole transaction.
@@ -447,6 +500,7 @@ extension Catalogue {
         let isScheduled = writing.withLock { backlog in
             guard !backlog.isClosing else { return true }
             backlog.batches.insert(contentsOf: kept, at: 0)
+            backlog.isBehind = !kept.isEmpty
             defer { backlog.isScheduled = true }
             return backlog.isScheduled
         }

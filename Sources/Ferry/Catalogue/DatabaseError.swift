@@ -23,12 +23,12 @@ struct DatabaseError: Error, CustomStringConvertible {
     /// Whether the statement failed because a row with the same primary key exists.
     var isOfPrimaryKey: Bool { code == SQLITE_CONSTRAINT | 6 << 8 }
 
-    var description: String { "SQLite \(code): \(message)" }
+    var description: String { "SQLite \(code): \(isOfSpace ? "the disk is full" : message)" }
 }
 
 extension DatabaseError {
-    /// Whether the disk is full.
-    var isOfSpace: Bool { primaryCode == SQLITE_FULL }
+    /// Whether the disk is full. The index of the log (`-shm`) is enlarged by writing to it, which fails with a code of its own.
+    var isOfSpace: Bool { primaryCode == SQLITE_FULL || code == SQLITE_IOERR | 19 << 8 }
 
     /// Whether the database is damaged and must be replaced.
     var isOfDamage: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }

@@ -10,12 +10,6 @@ extension DownloadError {
         DownloadError(.duplicate, ErrorPhrase(.listedIdentifier, id.rawValue.debugDescription))
     }
 
-    static func isBehind(_ path: String) -> DownloadError {
-        DownloadError(
-            .catalogue, ErrorPhrase(.catalogueWriting, path), underlying: "earlier changes could not yet be written",
-            recovery: .transient(retryAfter: nil))
-    }
-
     /// An error that occurred while the catalogue at `path` was used.
     init(_ error: any Error, catalogue path: String, doing what: ErrorPhrase.Key) {
         switch error {
@@ -23,10 +17,12 @@ extension DownloadError {
         case let error as FileError:
             self.init(
                 error.kind == .noSpace ? .diskFull : .catalogue, ErrorPhrase(what, path),
-                underlying: error.message, recovery: error.kind == .noSpace ? .transient(retryAfter: nil) : .permanent)
+                suggestion: error.kind == .noSpace ? ErrorPhrase(.makeRoom) : nil, underlying: error.message,
+                recovery: error.kind == .noSpace ? .transient(retryAfter: nil) : .permanent)
         case let error as DatabaseError:
             self.init(
-                error.isOfSpace ? .diskFull : .catalogue, ErrorPhrase(what, path), underlying: "\(error)",
+                error.isOfSpace ? .diskFull : .catalogue, ErrorPhrase(what, path),
+                suggestion: error.isOfSpace ? ErrorPhrase(.makeRoom) : nil, underlying: "\(error)",
                 recovery: error.isOfTheDisk ? .transient(retryAfter: nil) : .permanent)
         default:
             self.init(.catalogue, ErrorPhrase(what, path), underlying: "\(error)")

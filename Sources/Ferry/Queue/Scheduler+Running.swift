@@ -257,6 +257,7 @@ extension Scheduler {
     private func completed(_ found: FinishedDownload, _ run: Run, _ live: LiveDownload) async {
         let ending: Ending
         let number: Int64?
+        var isStored = true
         if let recorded = run.recorded {
             // The download itself published the file, in this run or an earlier one.
             var finished = found
@@ -267,12 +268,13 @@ extension Scheduler {
         } else {
             let known = run.driver?.publishedFile
             let file = if let known, known.path == found.path { known } else { await published(found) }
-            (ending, number) = await end(live.id, .completed(found, file))
+            (ending, number, isStored) = await end(live.id, .completed(found, file))
         }
         rest(live.id, .parked)
         withdrawLeases(of: [live.id])
         pageRetries.forget(live.id)
-        await forgetSecrets(of: [live.id], in: vault)
+        // If the process ends before the end is stored, the next run needs the secrets; the opening after that removes them.
+        if isStored { await forgetSecrets(of: [live.id], in: vault) }
         ended(live, ending, number)
     }
 
@@ -282,9 +284,16 @@ extension Scheduler {
         switch run.wish {
         case .pause, .cancelProducingResumeData, nil:
             let held = RowField.progress(await heldProgress(live))
-            let isKept = await keep([.update(live.id, [.state(.paused), held, .attempts(attempts, retryAt: nil)])])
-            // A pause that the list refuses does not count.
-            if !isKept, run.wish == .pause { return live.set(state: .waiting(.slot), isEnd: true) }
+            let pause = StoreChange.update(live.id, [.state(.paused), held, .attempts(attempts, retryAt: nil)])
+            if run.wish == .pause {
+                do throws(DownloadError) { try await commit([pause]) } catch {
+                    complain(error)
+                    // A pause that the list refuses does not count.
+                    return live.set(state: .waiting(.slot), isEnd: true)
+                }
+            } else {
+                await keep([pause])
+            }
             rest(live.id, .parked)
             takeBackLeases(of: [live.id])
             live.set(state: .paused, isEnd: true)
@@ -335,7 +344,7 @@ extension Scheduler {
         keptStore?.submit([.update(live.id, [progress])])
         let date = clock.date().asStored
         let retryAt = error.retryDate(after: configuration.retriesFailedAfter, from: date)
-        let (ending, number) = await end(
+        let (ending, number, _) = await end(
             live.id, .failed(error), at: date, with: retryAt.map { [.attempts(0, retryAt: $0)] } ?? [])
         rest(live.id, retryAt.map { .waiting(until: moment(of: $0)) } ?? .parked)
         ended(live, ending, number, retryAt: retryAt)
@@ -358,7 +367,7 @@ extension Scheduler {
         return live.status.progress
     }
 
-    /// Shows and reports a stored end.
+    /// Shows and reports an end.
     private func ended(_ live: LiveDownload, _ ending: Ending, _ number: Int64?, retryAt: Date? = nil) {
         live.end(ending, retryAt: retryAt)
         log.append(event(ending.event, of: live.id, date: ending.date, number: number, session: live.session))
@@ -402,32 +411,27 @@ extension Scheduler {
         return try await store.commit(changes)
     }
 
-    /// Like ``commit(_:)``, but logs an error instead of throwing it, so that the error does not stop the download. Returns whether
-    /// the changes were stored.
+    /// Like ``commit(_:)``, but logs an error instead of throwing it, so that the error does not stop the download. Changes that
+    /// the disk refuses are stored once it accepts them. Returns the numbered events; `nil` if the changes are not stored yet.
     @discardableResult
-    private func keep(_ changes: [StoreChange]) async -> Bool {
+    private func keep(_ changes: [StoreChange]) async -> [NumberedEvent]? {
         do throws(DownloadError) {
-            try await commit(changes)
-            return true
+            return try await commit(changes)
         } catch {
             complain(error)
-            return false
+            if case .transient = error.recovery { store?.submit(changes) }
+            return nil
         }
     }
 
-    /// Stores the end of a download durably, with further fields; returns it with the number of its event, if events are kept.
-    /// An error is only logged, because the run has ended in any case.
+    /// Stores the end of a download durably, with further fields; returns it with the number of its event, if events are kept,
+    /// and whether it is stored already. It counts even if it is not, because the run has ended in any case.
     private func end(
         _ id: DownloadID, _ outcome: Ending.Outcome, at date: Date? = nil, with fields: [RowField] = []
-    ) async -> (ending: Ending, number: Int64?) {
+    ) async -> (ending: Ending, number: Int64?, isStored: Bool) {
         let ending = Ending(outcome, at: date ?? clock.date(), isNumbered: isKept)
-        do throws(DownloadError) {
-            let events = try await commit([.end(id, ending)] + (fields.isEmpty ? [] : [.update(id, fields)]))
-            return (ending, events.first?.number)
-        } catch {
-            complain(error)
-            return (ending, nil)
-        }
+        let events = await keep([.end(id, ending)] + (fields.isEmpty ? [] : [.update(id, fields)]))
+        return (ending, events?.first?.number, events != nil)
     }
 
     func complain(_ error: DownloadError) {

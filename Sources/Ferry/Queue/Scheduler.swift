@@ -24,8 +24,8 @@ import SystemPackage
 ///
 /// Invariants: every listed download has one entry in the queue. Only the queue starts downloads; changes, suspension and
 /// shutdown can stop them too. Every run is in its download's entry until it has ended, and is awaited by ``shutdown()``. User
-/// actions are committed before they are reported. States of a run are submitted before they are reported, and its end is
-/// reported even if the list refuses it.
+/// actions are committed before they are reported. States of a run are submitted before they are reported. Its end is reported
+/// even if the list refuses it, and is stored once the list can be written again.
 ///
 /// A user action on one download holds the download's `AsyncLock`; additions, moves and batches hold the list's lock. An action
 /// that needs the download without a run executes in ``holding(_:_:_:)``.

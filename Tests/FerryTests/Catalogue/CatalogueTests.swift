@@ -196,6 +196,43 @@ struct CatalogueTests {
         }
     }
 
+    @Test(
+        "Catalogue: reads see changes that a full disk has refused, and a commit names the full disk until there is room",
+        .enabled(if: SmallDisk.isPossible, "no right to mount a disk"))
+    func refusedChanges() async throws {
+        try await StoreBench.withDirectory { directory in
+            try await SmallDisk.with(directory + "/state") { disk in
+                let store = try await StoreBench.open(directory).catalogue
+                try await store.commit([.insert([StoreBench.row("a"), StoreBench.row("b")]), .complete])
+                try disk.fill()
+                #expect(await commit([.update("b", [.label(text(10_000))])], store) == .diskFull)
+
+                store.submit([.end("a", Ending(.cancelled, at: StoreBench.date(1)))])
+                #expect(try await store.row("a")?.state == .cancelled)
+                #expect(try await store.count(RowFilter(kinds: [.cancelled])) == 1)
+                #expect(try await store.totals().counts == [.cancelled: 1, .waitingForSlot: 1])
+                // Its event has no durable number yet.
+                #expect(try await store.pendingEvents(after: 0, limit: 9).isEmpty)
+                store.submit([.update("b", [.label("later")])])
+                #expect(try await store.row("b")?.label == "later")
+                let late = await #expect(throws: DownloadError.self) { try await store.commit([.remove(["a"])]) }
+                #expect(late?.code == .diskFull)
+                #expect(late?.underlying?.contains("the disk is full") == true, "\(late?.underlying ?? "")")
+                #expect(try await store.row("a")?.state == .cancelled)
+
+                try disk.makeRoom()
+                try await store.commit([.update("b", [.attempts(2, retryAt: nil)])])
+                #expect(try await store.row("b")?.label == "later")
+                #expect(try await store.pendingEvents(after: 0, limit: 9).count == 1)
+                await store.close()
+                let again = try await StoreBench.open(directory).catalogue
+                #expect(try await again.row("a")?.state == .cancelled)
+                #expect(try await again.row("b")?.label == "later")
+                await again.close()
+            }
+        }
+    }
+
     @Test("Catalogue: a batch without room fails alone, and others of its group are written")
     func noRoomForOne() async throws {
         try await StoreBench.run(.catalogue) { bench in

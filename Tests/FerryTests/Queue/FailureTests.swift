@@ -133,6 +133,36 @@ struct FailureTests {
         }
     }
 
+    @Test(
+        "Failure: a download that ends while the list's disk is full is completed at once, and stored when there is room",
+        .enabled(if: SmallDisk.isPossible, "no right to mount a disk"))
+    func listDiskFull() async throws {
+        try await Workshop.run { shop in
+            try await SmallDisk.with(shop.directory + "/state") { disk in
+                let gate = Gate()
+                let resource = shop.serve(["/a"])
+                shop.server.script("/a", [.hold(after: 1_000_000, gate)])
+                let manager = shop.kept()
+                let download = try await manager.download(try shop.single("/a"))
+                await shop.reach(1_000_000, download)
+                try disk.fill()
+                gate.open()
+                try await shop.expectAll([download], are: resource)
+                let store = try await #require(manager.scheduler).opened()
+                #expect(try await store.row(download.id)?.state.kind == .completed)
+                #expect(await shop.code { try await download.restart() } == .diskFull)
+                #expect(download.status.state.kind == .completed)
+                try disk.makeRoom()
+                await manager.shutdown()
+                let asked = shop.asked
+                let second = shop.kept()
+                #expect(try await second.downloads().map(\.status.state.kind) == [.completed])
+                #expect(shop.asked == asked)
+                await second.shutdown()
+            }
+        }
+    }
+
     @Test("Failure: with retriesFailedAfter a failed download is tried again by itself until it succeeds")
     func retriesFailed() async throws {
         try await Workshop.run { shop in
