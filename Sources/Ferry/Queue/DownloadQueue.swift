@@ -47,6 +47,26 @@ final class DownloadQueue: Sendable {
         var throttles: [UInt16: Throttle] = [:]
         /// The last setting of the timer.
         var wake = WakeTimer.Setting()
+        /// The wall clock's lead over the monotonic clock in seconds, by which the times of dates were determined.
+        var lead: Double?
+
+        /// Adjusts the times of dates if the wall clock has been set since the last call.
+        mutating func follow(wall: Date, at now: Duration) {
+            let new = wall.timeIntervalSinceReferenceDate - now.seconds
+            defer { if lead == nil { lead = new } }
+            guard let lead, abs(new - lead) >= 1 else { return }
+            self.lead = new
+            machine.follow(wall: wall, at: now)
+        }
+
+        /// The time for the timer: that of the decision, but while downloads wait, at most a minute from now, because the wall clock
+        /// may be set.
+        func wakeTime(_ next: Duration?, at now: Duration) -> Duration? {
+            let latest = now + .seconds(60)
+            guard let next, next > latest else { return next }
+            // A time that is already set is kept, so that not every decision sets the timer.
+            return wake.at.flatMap { $0 > now && $0 <= latest ? $0 : nil } ?? latest
+        }
     }
     private let state: Mutex<State>
     private let registry: LiveRegistry
@@ -171,6 +191,7 @@ final class DownloadQueue: Sendable {
             guard state.phase == .open else { return nil }
             let now = clock.now()
             var next = Decision()
+            state.follow(wall: clock.date(), at: now)
             next.woken = state.machine.wake(at: now)
             next.barred = state.machine.newlyBarred().map { (id: $0, reason: state.machine.obstacle(to: $0)) }
             let book = state.machine.activeCount > 0 ? book() : nil
@@ -195,7 +216,7 @@ final class DownloadQueue: Sendable {
                 if let book { next.stops += state.machine.idleRuns(book).map { (run: $0, reason: .backOff) } }
             }
             next.told = decision.told
-            next.wake = state.wake.changed(to: decision.nextWake)
+            next.wake = state.wake.changed(to: state.wakeTime(decision.nextWake, at: now))
             next.hasNames = state.machine.hasNames
             next.isDraining = state.isDraining
             return next

@@ -1,6 +1,12 @@
 import FerryCore
 import HeapModule
 
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
+
 /// The indexes of the queue over its entries; everything in them can be derived from the entries.
 struct QueueIndex: Sendable {
     /// Downloads that wait for a slot, by session and network needs.
@@ -29,7 +35,7 @@ struct QueueIndex: Sendable {
         case .resting(.queued):
             while lanes.count <= entry.heap { lanes.append(HostLines()) }
             lanes[entry.heap].insert(entry.key, id, stamp: entry.stamp, site: entry.site)
-        case .resting(.waiting(let until)): timers.insert(until, id, stamp: entry.stamp)
+        case .resting(.waiting(let until, _)): timers.insert(until, id, stamp: entry.stamp)
         case .changing where !entry.takesSlot: break
         case .running, .stopping, .changing, .leaving:
             occupied.insert(id)
@@ -284,8 +290,30 @@ package struct QueueEntry: Sendable {
         case parked
         /// Waiting for a slot, or for a network.
         case queued
-        /// Waiting for this time, and queued when it has come.
-        case waiting(until: Duration)
+        /// Waiting for this time, and queued when it has come. The time is that of the date, if there is one, and changes with the
+        /// wall clock.
+        case waiting(until: Duration, for: Due? = nil)
+    }
+
+    /// A date for which a download waits.
+    package enum Due: Sendable, Hashable {
+        /// The start that the user has chosen.
+        case start(Date)
+        /// The next attempt after a failure. A wall clock that is set back does not delay it.
+        case retry(Date)
+
+        /// The time at which the date comes, by the wall clock of now; distant dates are clamped to 1e12 s.
+        ///
+        /// - Parameter earlier: The time by an earlier wall clock.
+        func moment(at now: Duration, wall: Date, earlier: Duration? = nil) -> Duration {
+            let (date, latest): (Date, Duration?) =
+                switch self {
+                case .start(let date): (date, nil)
+                case .retry(let date): (date, earlier)
+                }
+            let moment = now + .seconds(min(max(0, date.timeIntervalSince(wall)), 1e12))
+            return latest.map { min($0, moment) } ?? moment
+        }
     }
 
     enum State: Sendable {
@@ -401,6 +429,16 @@ extension QueueEntry.State {
         case .running(let run), .stopping(let run, _), .leaving(let run): run
         case .changing(let run, _): run
         case .resting: nil
+        }
+    }
+
+    /// The state with the time of its date by a changed wall clock; `nil` if it does not wait for a date.
+    func following(wall: Date, at now: Duration) -> QueueEntry.State? {
+        switch self {
+        case .resting(let rest), .stopping(_, let rest), .changing(_, let rest):
+            guard case .waiting(let until, let due?) = rest else { return nil }
+            return after(.rest(.waiting(until: due.moment(at: now, wall: wall, earlier: until), for: due)))
+        case .running, .leaving: return nil
         }
     }
 

@@ -1,5 +1,11 @@
 package import FerryCore
 
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
+
 /// The queue: every listed download in one ``QueueEntry``. Downloads run in the order of their keys, at most `limit` at a time,
 /// not counting those of sessions with their own slots. Has no side effects.
 ///
@@ -462,6 +468,16 @@ extension QueueMachine {
             woken.append(first.id)
         }
         return woken
+    }
+
+    /// Adjusts the times of downloads that wait for a date to a wall clock that was set.
+    package mutating func follow(wall: Date, at now: Duration) {
+        for (id, entry) in entries {
+            guard let state = entry.state.following(wall: wall, at: now) else { continue }
+            var entry = entry
+            entry.state = state
+            replace(id, with: entry)
+        }
     }
 
     private mutating func stopUnpermitted() -> [Stop] {

@@ -237,14 +237,14 @@ extension Scheduler {
         return (Self.wait(until: date), rest(until: date))
     }
 
-    /// A wall-clock date on the monotonic clock; distant dates are clamped to 1e12 s.
-    func moment(of date: Date) -> Duration {
-        clock.now() + .seconds(min(max(0, date.timeIntervalSince(clock.date())), 1e12))
+    /// The state in the queue of a download that waits for a date.
+    func waiting(for due: QueueEntry.Due) -> QueueEntry.Rest {
+        .waiting(until: due.moment(at: clock.now(), wall: clock.date()), for: due)
     }
 
     /// The state in the queue of a download that may run from `date` on: waiting until then, or queued.
-    func rest(until date: Date?) -> QueueEntry.Rest {
+    func rest(until date: Date?, isRetry: Bool = false) -> QueueEntry.Rest {
         guard let date, date > clock.date() else { return .queued }
-        return .waiting(until: moment(of: date))
+        return waiting(for: isRetry ? .retry(date) : .start(date))
     }
 }

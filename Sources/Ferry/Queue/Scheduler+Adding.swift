@@ -160,7 +160,9 @@ extension Scheduler {
     }
 
     /// The state without a run that a download gets when it is added, or found when the list is opened.
-    func rest(_ entry: IndexEntry) -> QueueEntry.Rest { entry.mayRun ? rest(until: entry.wakeAt) : .parked }
+    func rest(_ entry: IndexEntry) -> QueueEntry.Rest {
+        entry.mayRun ? rest(until: entry.wakeAt, isRetry: entry.kind != .waitingToStart) : .parked
+    }
 
     /// Restarts a listed download that was added again, if it has ended and its file is missing or changed. Returns false if
     /// the download is no longer listed.

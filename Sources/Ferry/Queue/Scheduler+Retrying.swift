@@ -57,7 +57,7 @@ extension Scheduler {
         guard let row = try? await store.row(live.id), row.retryAt != .never, live.current.isFailed else { return }
         let date = row.retryDate(after: configuration.retriesFailedAfter)
         store.submit([.update(live.id, [.attempts(0, retryAt: date)])])
-        rest(live.id, date.map { rest(until: $0) } ?? .parked)
+        rest(live.id, date.map { rest(until: $0, isRetry: true) } ?? .parked)
         live.set(retryAt: date)
     }
 }

@@ -311,7 +311,7 @@ extension Scheduler {
                 next = retryAt
                 reason = .retry(at: retryAt)
                 error = live.status.waitError
-                rest(live.id, .waiting(until: moment(of: retryAt)))
+                rest(live.id, waiting(for: .retry(retryAt)))
             }
             // A list in memory stores the count too; otherwise a download that yields its slot between attempts would never
             // give up.
@@ -346,7 +346,7 @@ extension Scheduler {
         let retryAt = error.retryDate(after: configuration.retriesFailedAfter, from: date)
         let (ending, number, _) = await end(
             live.id, .failed(error), at: date, with: retryAt.map { [.attempts(0, retryAt: $0)] } ?? [])
-        rest(live.id, retryAt.map { .waiting(until: moment(of: $0)) } ?? .parked)
+        rest(live.id, retryAt.map { waiting(for: .retry($0)) } ?? .parked)
         ended(live, ending, number, retryAt: retryAt)
     }
 

@@ -275,6 +275,44 @@ struct AddingTests {
         }
     }
 
+    @Test("Adding: a download whose start date comes because the clock is set forward starts within a minute (B11)")
+    func clockSetForward() async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let resource = shop.serve(["/a"])
+            let manager = shop.kept(engine: shop.engine(clock: clock))
+            let date = clock.date().addingTimeInterval(86_400)
+            let download = try await manager.download(try shop.single("/a") { $0.notBefore = date })
+            #expect(download.status.state == .waiting(.notBefore(date)))
+            clock.setWall(by: 2 * 86_400)
+            clock.jump(.seconds(61))
+            try await shop.expectAll([download], are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Adding: a start date is not early because the clock is set back")
+    func clockSetBack() async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let resource = shop.serve(["/a", "/b"])
+            let manager = shop.kept(engine: shop.engine(clock: clock))
+            let date = clock.date().addingTimeInterval(3600)
+            let download = try await manager.download(try shop.single("/a") { $0.notBefore = date })
+            clock.setWall(by: -7200)
+            clock.jump(.seconds(3700))
+            // A decision of the queue after that time.
+            let other = try await manager.download(try shop.single("/b"))
+            try await shop.expectAll([other], are: resource)
+            #expect(download.status.state == .waiting(.notBefore(date)))
+            #expect(shop.asked == ["/b"])
+            clock.setWall(by: 7200)
+            clock.jump(.seconds(61))
+            try await shop.expectAll([download], are: resource)
+            await manager.shutdown()
+        }
+    }
+
     @Test(
         "Adding: a start date beyond any clock waits for resume, and an invalid or past one starts at once",
         arguments: [Double.infinity, .greatestFiniteMagnitude, 1e21, .nan, -.infinity])

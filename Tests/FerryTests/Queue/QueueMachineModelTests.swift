@@ -280,7 +280,7 @@ private struct NaiveQueue {
     mutating func decide(at now: Duration) -> QueueMachine.Decision {
         var decision = QueueMachine.Decision()
         for (id, item) in items where !item.hasRun && !item.isHeld {
-            if case .waiting(let until) = item.rest, until <= now { items[id]?.rest = .queued }
+            if case .waiting(let until, _) = item.rest, until <= now { items[id]?.rest = .queued }
         }
         for (id, item) in inOrder where item.isRunning && !network.permits(item.needs) {
             items[id]?.isEnding = true
@@ -301,7 +301,7 @@ private struct NaiveQueue {
             decision.start.append(first.0)
         }
         let waiting = items.values.filter { !$0.hasRun && !$0.isHeld }
-        decision.nextWake = waiting.compactMap { if case .waiting(let until) = $0.rest { until } else { nil } }.min()
+        decision.nextWake = waiting.compactMap { if case .waiting(let until, _) = $0.rest { until } else { nil } }.min()
         return decision
     }
 

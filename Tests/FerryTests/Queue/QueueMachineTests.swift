@@ -1,4 +1,5 @@
 import FerryCore
+import Foundation
 import Testing
 
 @testable import Ferry
@@ -63,6 +64,32 @@ struct QueueMachineTests {
         #expect(queue.decide(at: .zero) == QueueMachine.Decision())
         queue.ended(id("a"))
         #expect(queue.decide(at: .zero).start == ids("urgent"))
+    }
+
+    @Test("QueueMachine: dates follow a wall clock that is set, a retry only forward, and other waits do not")
+    func wallClock() {
+        let noon = Date(timeIntervalSinceReferenceDate: 0)
+        func queue() -> QueueMachine {
+            var queue = QueueMachine(limit: 9)
+            let waits: [(String, QueueEntry.Due?)] = [
+                ("start", .start(noon + 100)), ("retry", .retry(noon + 100)), ("space", nil),
+            ]
+            for (name, due) in waits {
+                queue.enter(id(name), key: queue.takeKey(.normal), as: .waiting(until: .seconds(100), for: due))
+            }
+            return queue
+        }
+        var forward = queue()
+        forward.follow(wall: noon + 3600, at: .seconds(10))
+        #expect(Set(forward.wake(at: .seconds(10))) == Set(ids("start", "retry")))
+        #expect(forward.decide(at: .seconds(10)).nextWake == .seconds(100))
+        var back = queue()
+        back.follow(wall: noon - 3600, at: .seconds(10))
+        #expect(Set(back.wake(at: .seconds(100))) == Set(ids("retry", "space")))
+        #expect(back.decide(at: .seconds(100)).nextWake == .seconds(3710))
+        // The clock is set right again.
+        back.follow(wall: noon + 120, at: .seconds(120))
+        #expect(back.wake(at: .seconds(120)) == ids("start"))
     }
 
     @Test("QueueMachine: a back-off frees the slot, keeps the place and sets the next wake-up")

@@ -12,6 +12,8 @@ final class SteppedClock: EngineClock {
     }
     private struct State {
         var offset = Duration.zero
+        /// The seconds by which the wall clock was set forward.
+        var wall = 0.0
         var last = 0
         var sleepers: [Int: Sleeper] = [:]
     }
@@ -19,7 +21,10 @@ final class SteppedClock: EngineClock {
     private let system = SystemClock()
 
     func now() -> Duration { state.withLock { $0.offset } + system.now() }
-    func date() -> Date { system.date().addingTimeInterval(state.withLock { $0.offset }.seconds) }
+    func date() -> Date { system.date().addingTimeInterval(state.withLock { $0.offset.seconds + $0.wall }) }
+
+    /// Sets the wall clock forward or back; the monotonic clock goes on as before.
+    func setWall(by seconds: Double) { state.withLock { $0.wall += seconds } }
 
     /// Advances the clock.
     func jump(_ duration: Duration) {
