@@ -7,6 +7,8 @@ import Testing
 @Suite("A document in place of a file", .timeLimit(.minutes(30)))
 struct DocumentTests {
     static let json = #"{"error":"busy"}"#
+    static let weakResource = Resource(size: 20_000_000, etag: "W/\"1\"")
+    static let resourceWithDate = Resource(size: 20_000_000, etag: nil)
 
     @Test(
         "Document: on a resume it is a dead link, and held bytes are resumed by a good link (A61)",
@@ -29,6 +31,40 @@ struct DocumentTests {
             let good = try await shop.get("/file")
             try shop.expect(good.file.path, is: resource)
             #expect(good.resumedAt == 8_000_000)
+        }
+    }
+
+    @Test(
+        "Document: a file of another length under the same validator is a dead link, and a good link resumes",
+        arguments: [0, 5, 15_000_000, 21_000_000] as [Int64], [Resource(size: 20_000_000), resourceWithDate, weakResource])
+    func sameValidator(size: Int64, resource: Resource) async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/file", resource)
+            try await shop.interrupt("/file", after: 8_000_000)
+            shop.server.always("/file", .version { $0.size = size })
+            let outcome = try await shop.get("/file")
+            #expect(outcome.error?.code == .freshLink, "\(outcome.result)")
+            #expect(outcome.error?.message.contains("under the same validator") == true)
+            #expect(shop.names == ["file.part", "file.part.ferry"])
+            shop.server.always("/file", .honest)
+            let good = try await shop.get("/file")
+            try shop.expect(good.file.path, is: resource)
+            #expect(good.resumedAt == 8_000_000)
+        }
+    }
+
+    @Test("Document: an empty file under the ETag of the finished one is a dead link")
+    func finished() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 2_000_000)
+            shop.server.serve("/file", resource)
+            let file = try await shop.get("/file").file
+            let empty = Behaviour.document("", type: resource.contentType)
+            shop.server.always("/file", empty.and(.etag(resource.etag)))
+            let outcome = try await shop.get("/file")
+            #expect(outcome.error?.code == .freshLink, "\(outcome.result)")
+            #expect(shop.names == ["file"])
+            try shop.expect(file.path, is: resource)
         }
     }
 

@@ -14,12 +14,18 @@ package enum IdentityComparison: Hashable, Sendable {
     case unknown
     /// Proven different, for the given reason.
     case different(Reason)
+    /// Another length under an equal validator. One of the two is wrong, so the response proves nothing: services report
+    /// errors with the fields of the file and an empty body, and caches send files that were cut off.
+    case inconsistent(Reason)
 
     /// Compares known validators with those that the same source sends now. Validators from different sources are never
     /// comparable.
     package static func compare(known: FileIdentity, offered: FileIdentity, strict: Bool) -> IdentityComparison {
         if let old = known.totalBytes, let new = offered.totalBytes, old != new {
-            return .different(Reason(.sizeChanged, "\(old)", "\(new)"))
+            guard let validator = commonValidator(known: known, offered: offered) else {
+                return .different(Reason(.sizeChanged, "\(old)", "\(new)"))
+            }
+            return .inconsistent(Reason(.otherSizeUnder, "\(old)", "\(new)", validator))
         }
         let dates = compareDates(known: known, offered: offered)
         guard let oldField = known.etag, let newField = offered.etag,
@@ -40,6 +46,20 @@ package enum IdentityComparison: Hashable, Sendable {
         return .different(change)
     }
 
+    /// Returns the validator by which both are the same representation, whatever their lengths; `nil` if there is none.
+    ///
+    /// It is the ETag, weak or strong. Only if another, old Last-Modified comes with it, the tag is that of a server that gives
+    /// all versions one tag. Without two tags, it is a Last-Modified that was old when the known bytes were received: a younger
+    /// file may have grown within the same second.
+    static func commonValidator(known: FileIdentity, offered: FileIdentity) -> String? {
+        guard let old = known.etag.flatMap({ EntityTag($0) }), let new = offered.etag.flatMap({ EntityTag($0) }) else {
+            return known.isDateStrong && known.lastModified == offered.lastModified ? known.lastModified : nil
+        }
+        guard old.opaque.utf8.elementsEqual(new.opaque.utf8) else { return nil }
+        let isDateOther = known.lastModified != nil && known.lastModified != offered.lastModified
+        return isDateOther && offered.isDateStrong ? nil : offered.etag
+    }
+
     private static func compareDates(known: FileIdentity, offered: FileIdentity) -> IdentityComparison {
         guard let old = known.lastModified, let new = offered.lastModified else { return .unknown }
         guard old == new else { return .different(Reason(.dateChanged, old, new)) }
@@ -52,7 +72,7 @@ package enum IdentityComparison: Hashable, Sendable {
     var isContradiction: Bool {
         switch self {
         case .same, .plausible: false
-        case .unknown, .different: true
+        case .unknown, .different, .inconsistent: true
         }
     }
 

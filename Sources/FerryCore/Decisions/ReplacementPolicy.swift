@@ -7,7 +7,8 @@
 /// Invariant: bytes that were received under a validator are discarded only for a response with evidence of its own: another
 /// strong validator or a digest of the whole file or, against bytes under a weak validator, any validator. A whole body without
 /// such evidence is accepted if only its validator distinguishes it from the file: it has the length of the file, or a weak
-/// validator and the file's media type.
+/// validator and the file's media type. The validator of the held bytes under another length is no evidence
+/// (``IdentityComparison/inconsistent(_:)``).
 ///
 /// While other connections deliver, such evidence is not enough: a second request must lead to the same ``claim(_:against:)``.
 package enum ReplacementPolicy {
@@ -20,12 +21,25 @@ package enum ReplacementPolicy {
         if let type = new.identity.mediaType, type.isDocument, known.mediaType?.isDocument == false {
             return Reason(.documentInstead, "\(type)")
         }
+        if let reason = inconsistency(of: new, with: known, rules) { return reason }
         if hasEvidence(new, against: known) { return nil }
         let isAlike =
             new.identity.hasValidator
             ? new.identity.mediaType == known.mediaType
             : known.totalBytes != nil && known.totalBytes == new.identity.totalBytes
         return isAlike ? nil : Reason(.unprovenInstead)
+    }
+
+    /// Returns the reason why a whole response cannot be believed: it has the validator of the file, but another length. `nil` if
+    /// it can, or if the body is encoded and so has a length of its own.
+    package static func inconsistency(
+        of new: Representation, with known: FileIdentity, _ rules: ResumeRules
+    ) -> Reason? {
+        guard !rules.trust.acceptsHTML, !new.isEncoded,
+            case .inconsistent(let reason) = IdentityComparison.compare(
+                known: known, offered: new.identity, strict: rules.trust.strict)
+        else { return nil }
+        return reason
     }
 
     /// Whether a response has evidence of its own for the representation that it declares.
@@ -38,7 +52,7 @@ package enum ReplacementPolicy {
     /// is none.
     package static func claim(_ new: Representation, against held: PartialContent) -> String? {
         let known = held.identity
-        if let tag = new.identity.strongValidator, tag != known.strongValidator { return tag }
+        if let tag = new.identity.strongValidator, tag != known.strongValidator, tag != known.lastModified { return tag }
         let digest = new.digests.first { new in
             held.digests.contains { $0.algorithm == new.algorithm && $0 != new }
         }

@@ -138,7 +138,10 @@ package enum ResumePolicy {
             return .inconclusive(Reason(.noRanges))
         case .part(let range, let representation):
             if let total = held.identity.totalBytes, let other = representation.identity.totalBytes, total != other {
-                return .different(representation.identity)
+                guard case .inconsistent(let reason) = compare(representation, held, rules) else {
+                    return .different(representation.identity)
+                }
+                return .deadLink(reason, status: 206)
             }
             return range == block ? .compare(representation) : .inconclusive(Reason(.tooLittle))
         case .deadLink(let reason, let status): return .deadLink(reason, status: status)
@@ -166,6 +169,10 @@ package enum ResumePolicy {
             return .rewind(representation, join: .strong)
         case .plausible(let reason):
             return ifRange ? .askPlainly : .restart(Reason(.noRangesAnd, reason), representation)
+        case .inconsistent where representation.isEncoded:
+            return ifRange ? .askPlainly : .restart(Reason(.encodesFile), representation)
+        case .inconsistent(let reason):
+            return rules.trust.acceptsHTML ? .changed(reason, representation) : .deadLink(reason, status: 200)
         case .unknown, .different:
             if let reason = ReplacementPolicy.refusal(of: representation, insteadOf: held.identity, rules) {
                 return .deadLink(reason, status: 200)
@@ -180,7 +187,7 @@ package enum ResumePolicy {
         ifRange: Bool
     ) -> Assessment {
         if let known = held.identity.totalBytes, range.upperBound > known {
-            return contradiction(Reason(.grew, "\(known)", "\(range.upperBound)"), representation, held)
+            return otherLength(Reason(.grew, "\(known)", "\(range.upperBound)"), representation, held)
         }
         // Without a known total length, a join under equal validators proves nothing.
         let strong: Proof = held.identity.totalBytes ?? representation.identity.totalBytes == nil ? .none : .strong
@@ -206,6 +213,7 @@ package enum ResumePolicy {
             }
             return .sample(Reason(.noValidator))
         case .different(let reason): return contradiction(reason, representation, held)
+        case .inconsistent: return .askWhole
         }
     }
 
@@ -217,12 +225,22 @@ package enum ResumePolicy {
         ReplacementPolicy.hasEvidence(representation, against: held.identity) ? .changed(reason, nil) : .askWhole
     }
 
+    /// Assesses a response to a range request whose length, as far as it is known, is not that of the held representation.
+    private static func otherLength(
+        _ reason: Reason, _ representation: Representation, _ held: PartialContent
+    ) -> Assessment {
+        let validator = IdentityComparison.commonValidator(known: held.identity, offered: representation.identity)
+        return validator == nil ? contradiction(reason, representation, held) : .askWhole
+    }
+
     private static func assessUnsatisfied(
         _ representation: Representation, held: PartialContent, rules: ResumeRules, ifRange: Bool
     ) -> Assessment {
         guard let total = representation.identity.totalBytes else { return .askWhole }
-        if case .different(let reason) = compare(representation, held, rules) {
-            return contradiction(reason, representation, held)
+        switch compare(representation, held, rules) {
+        case .different(let reason): return contradiction(reason, representation, held)
+        case .inconsistent: return .askWhole
+        case .same, .plausible, .unknown: break
         }
         if held.ranges.holds(0..<total), held.ranges.byteCount == total {
             // Without If-Range, only an equal strong tag proves that the file is the same.
@@ -231,7 +249,7 @@ package enum ResumePolicy {
             return isProven || rules.hasDigest ? .complete(total: total) : .askWhole
         }
         if held.ranges.ranges.contains(where: { $0.upperBound > total }) {
-            return contradiction(Reason(.shrank, "\(total)"), representation, held)
+            return otherLength(Reason(.shrank, "\(total)"), representation, held)
         }
         return .unusable(Reason(.refusesRange))
     }
@@ -239,11 +257,13 @@ package enum ResumePolicy {
     private static func compare(_ representation: Representation, _ held: PartialContent, _ rules: ResumeRules)
         -> IdentityComparison
     {
+        let (known, offered) = (held.identity.totalBytes, representation.identity.totalBytes)
         for old in held.digests {
-            guard let new = representation.digests.first(where: { $0.algorithm == old.algorithm }), new != old else {
-                continue
+            guard let new = representation.digests.first(where: { $0.algorithm == old.algorithm }) else { continue }
+            if new != old { return .different(Reason(.digestChanged, "\(old)", "\(new)")) }
+            if let known, let offered, known != offered {
+                return .inconsistent(Reason(.otherSizeUnder, "\(known)", "\(offered)", "\(new)"))
             }
-            return .different(Reason(.digestChanged, "\(old)", "\(new)"))
         }
         return .compare(known: held.identity, offered: representation.identity, strict: rules.trust.strict)
     }

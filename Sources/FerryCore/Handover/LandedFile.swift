@@ -140,6 +140,11 @@ package enum LandedVerdict: Hashable, Sendable {
         }
         guard length == declared else { return .refused(.wrongLength(length)) }
         if let total = lease.total ?? held.identity.totalBytes, total != declared {
+            var known = held.identity
+            known.totalBytes = total
+            if let reason = ReplacementPolicy.inconsistency(of: representation, with: known, rules) {
+                return .refused(.answered(.deadLink(reason, status: head.status)))
+            }
             return .refused(.answered(.changed(Reason(.sizeChanged, "\(total)", "\(declared)"), representation)))
         }
         // The system repeats requests by itself, so the body may have been joined from several responses.

@@ -74,7 +74,7 @@ extension ErrorPhrase {
         case documentInstead, unprovenInstead, otherOnOneConnection
         // File identity
         case noStrongValidator, nothingProves, noRanges, noRangesAnd, noRangesNoValidator, validatorGone, noValidator
-        case grew, shrank, sizeChanged, digestChanged, weakTag, tagChanged, dateChanged, oneTag, youngDate
+        case grew, shrank, sizeChanged, otherSizeUnder, digestChanged, weakTag, tagChanged, dateChanged, oneTag, youngDate
         case samplesDiffer, tooLittle
         // Network. The last three are arguments that name the time of a failure.
         case stopped, transportShutDown, failedWith, at, proxyNamed

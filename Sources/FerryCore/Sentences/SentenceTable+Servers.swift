@@ -149,6 +149,10 @@ extension SentenceTable {
         .grew: ("the size was {0} bytes and is at least {1}", "大小原为 {0} 字节，现在至少为 {1} 字节"),
         .shrank: ("the file shrank to {0} bytes", "文件缩小到了 {0} 字节"),
         .sizeChanged: ("the size was {0} bytes and is {1}", "大小原为 {0} 字节，现为 {1} 字节"),
+        .otherSizeUnder: (
+            "the size was {0} bytes and is {1} under the same validator, {2}",
+            "大小原为 {0} 字节，现为 {1} 字节，而校验标识 {2} 未变"
+        ),
         .digestChanged: ("the digest {0} became {1}", "摘要由 {0} 变为 {1}"),
         .weakTag: ("the ETag {0} is weak", "弱 ETag：{0}"),
         .tagChanged: ("ETag {0} became {1}", "标识 ETag 由 {0} 变为 {1}"),

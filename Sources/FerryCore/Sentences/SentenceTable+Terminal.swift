@@ -237,6 +237,8 @@ extension SentenceTable {
         "ranges were not tested": "未测试范围请求",
         "the server sends no ranges, so it would begin again": "服务器不支持范围请求，因此会从头开始",
         "the server's file has changed, so it would begin again": "服务器上的文件已更改，因此会从头开始",
+        "the server's file has another size under the same validator, so nothing would be fetched":
+            "服务器上的文件大小不同而校验标识未变，因此不会下载",
         "the validator has changed: samples would be compared": "校验标识已更改：将比较抽样",
         "a strong validator tells whether the file is the same": "强校验标识可判断文件是否相同",
         "a strong validator tells whether the file is the same; the server sends no ranges, so it is read from the start":

@@ -203,6 +203,10 @@ package struct DownloadPlanner: Sendable {
         switch IdentityComparison.compare(known: known, offered: identity, strict: request.trust.strict) {
         case .different:
             (plan.resumability, plan.reason) = (.no, "the server's file has changed, so it would begin again")
+        case .inconsistent:
+            (plan.resumability, plan.reason) = (
+                .no, "the server's file has another size under the same validator, so nothing would be fetched"
+            )
         case .plausible where !plan.acceptsRanges && plan.resumability == .proven:
             (plan.resumability, plan.reason) = (.no, "the server sends no ranges, so it would begin again")
         case .plausible where plan.resumability == .proven && !request.hasDigest && plan.digests.isEmpty:

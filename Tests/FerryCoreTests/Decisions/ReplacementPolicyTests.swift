@@ -59,6 +59,17 @@ struct ReplacementPolicyTests {
         #expect(!refuses(whole(nil, "application/zip", modified: late), Self.known("\"a\"")))
     }
 
+    @Test("ReplacementPolicy: the file's own validator is no evidence for a body of another length, of any type")
+    func ownValidator() {
+        for type in ["application/zip", "text/plain", nil] {
+            #expect(refuses(whole("\"a\"", type, length: 0), Self.known("\"a\"")))
+            #expect(refuses(whole("W/\"a\"", type, length: 0), Self.known("W/\"a\"")))
+            #expect(refuses(whole(nil, type, length: 0, modified: old), Self.known(nil, modified: old)))
+            #expect(!refuses(whole("\"a\"", type, length: 0), Self.known("\"a\""), acceptsHTML: true))
+        }
+        #expect(!refuses(whole("\"a\"", "application/zip", length: 1000), Self.known("\"a\"")))
+    }
+
     @Test(
         "ReplacementPolicy: a JSON, XML or HTML document is no new version of a file of another type",
         arguments: [
@@ -82,5 +93,6 @@ struct ReplacementPolicyTests {
         #expect(claim(whole(nil, nil), Self.known("\"a\"")) == nil)
         #expect(claim(whole("W/\"b\"", nil), Self.known("W/\"a\"")) == "W/\"b\"")
         #expect(claim(whole(nil, nil), Self.known(nil)) == nil)
+        #expect(claim(whole(nil, nil, modified: old), Self.known("\"a\"", modified: old)) == nil)
     }
 }

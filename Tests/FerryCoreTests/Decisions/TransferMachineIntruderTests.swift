@@ -32,8 +32,50 @@ struct TransferMachineIntruderTests: ScenarioSuite {
         #expect(world.machine.bytes.writtenBytes == 10_000_000)
     }
 
-    @Test("TransferMachine: after a change of the file, a document without a validator does not replace the old bytes")
-    func afterChange() throws {
+    @Test(
+        "TransferMachine: a resume that gets another length under the held tag is a dead link, and the held bytes stay",
+        arguments: [0, 5, 20 << 20, 90 << 20] as [ByteCount], [false, true])
+    func inconsistent(size: ByteCount, strict: Bool) throws {
+        let (held, _) = heldPart()
+        var settings = TransferMachine.Settings()
+        settings.rules.trust.strict = strict
+        var machine = TransferMachine(settings: settings, held: held, total: 40 << 20)
+        let (id, fetch) = try open(&machine)
+        #expect(answer(head(200, (.contentLength, "\(size)"), (.eTag, "\"a1\"")), fetch, id, &machine) == .leave)
+        guard case .failing(let error) = machine.phase else { throw Unexpected() }
+        #expect(error.code == .freshLink && machine.bytes.writtenBytes == 10_000_000)
+    }
+
+    @Test("TransferMachine: a whole body under the held tag that is shorter than the held bytes is a dead link")
+    func shorterBody() throws {
+        let ranges = RangeSet<ByteCount>(0..<10_000_000)
+        let held = PartialContent(identity: FileIdentity(etag: "\"a1\""), ranges: ranges)
+        var machine = TransferMachine(settings: TransferMachine.Settings(), held: held)
+        let (id, first) = try open(&machine)
+        let empty = head(200, (.transferEncoding, "chunked"), (.eTag, "\"a1\""))
+        #expect(answer(empty, first, id, &machine) == .drop)
+        guard case .fetch(let second) = machine.next(for: id, at: .seconds(1)) else { throw Unexpected() }
+        #expect(answer(empty, second, id, &machine, at: .seconds(1)) == .read)
+        machine.ended(id, .complete, at: .seconds(1), random: 0.5)
+        guard case .failing(let error) = machine.phase else { throw Unexpected() }
+        #expect(error.code == .freshLink && machine.bytes.writtenBytes == 10_000_000)
+    }
+
+    @Test("TransferMachine: a conditional request that gets another length under its own tag leaves the finished file")
+    func finishedFile() throws {
+        let finished = FileIdentity(etag: "\"a1\"", totalBytes: 40 << 20)
+        var machine = TransferMachine(settings: TransferMachine.Settings(), finished: finished)
+        let (id, fetch) = try open(&machine)
+        #expect(fetch.unless == finished)
+        #expect(answer(head(200, (.contentLength, "0"), (.eTag, "\"a1\"")), fetch, id, &machine) == .leave)
+        guard case .failing(let error) = machine.phase else { throw Unexpected() }
+        #expect(error.code == .freshLink)
+    }
+
+    @Test(
+        "TransferMachine: after a change of the file, a document without a validator or with the old one is no new version",
+        arguments: [nil, "\"a1\""])
+    func afterChange(tag: String?) throws {
         let (held, _) = heldPart()
         var machine = TransferMachine(settings: TransferMachine.Settings(), held: held, total: 40 << 20)
         let (id, fetch) = try open(&machine)
@@ -47,7 +89,9 @@ struct TransferMachineIntruderTests: ScenarioSuite {
         else { throw Unexpected() }
         machine.restarted()
         guard case .fetch(let whole) = machine.next(for: second, at: .seconds(1)) else { throw Unexpected() }
-        #expect(answer(head(200, (.contentLength, "17")), whole, second, &machine) == .leave)
+        var intruder = head(200, (.contentLength, "17"))
+        intruder.headers[.eTag] = tag
+        #expect(answer(intruder, whole, second, &machine) == .leave)
         guard case .failing(let error) = machine.phase else { throw Unexpected() }
         #expect(error.code == .freshLink)
     }

@@ -391,13 +391,12 @@ package struct TransferMachine: Sendable {
         switch assessment {
         case .begin(let representation):
             if let error = otherSize(representation.identity.totalBytes) {
-                return dropOrEnd(fetch, error.reason, error)
+                return dropOrEnd(fetch.source, error.reason, error)
             }
-            if let former = file.former,
-                let reason = ReplacementPolicy.refusal(of: representation, insteadOf: former, rules)
-            {
-                return deadLink(reason, 200, fetch)
-            }
+            let refusal =
+                file.former.flatMap { ReplacementPolicy.refusal(of: representation, insteadOf: $0, rules) }
+                ?? fetch.unless.flatMap { ReplacementPolicy.inconsistency(of: representation, with: $0, rules) }
+            if let refusal { return deadLink(refusal, 200, fetch) }
             guard acceptOrEnd(representation) else { return .leave }
             take(representation, from: fetch.source)
             connections.readsWhole(on: id, total: representation.identity.totalBytes, isPlaced: false)
@@ -447,7 +446,7 @@ package struct TransferMachine: Sendable {
             return .leave
         case .unusable(let reason): return unusable(reason, fetch, id)
         case .refused(let reason):
-            return retreat(fetch, reason) ?? dropOrEnd(fetch, reason, DownloadError(.refused, reason))
+            return retreat(fetch, reason) ?? dropOrEnd(fetch.source, reason, DownloadError(.refused, reason))
         }
     }
 
@@ -576,7 +575,7 @@ package struct TransferMachine: Sendable {
         _ reason: Reason, _ representation: Representation?, _ fetch: Fetch, _ id: ConnectionID, isChange: Bool
     ) -> HeadAction {
         if fetch.source != sources.primary {
-            return dropOrEnd(fetch, reason, DownloadError(.conflict, reason, recovery: .needsUser))
+            return dropOrEnd(fetch.source, reason, DownloadError(.conflict, reason, recovery: .needsUser))
         }
         guard restartOrEnd(reason, isChange: isChange) else { return .leave }
         guard let representation else {
@@ -650,7 +649,7 @@ package struct TransferMachine: Sendable {
     private mutating func deadLink(_ reason: Reason, _ status: Int, _ fetch: Fetch) -> HeadAction {
         if let action = retreat(fetch, reason) { return action }
         return dropOrEnd(
-            fetch, reason, .deadLink(reason, status: status, holdsBytes: !bytes.written.isEmpty))
+            fetch.source, reason, .deadLink(reason, status: status, holdsBytes: !bytes.written.isEmpty))
     }
 
     /// Returns to the original URL, once per source, because the redirect target is dead.
@@ -663,13 +662,14 @@ package struct TransferMachine: Sendable {
     }
 
     /// Drops a useless source, or ends the download if that source was the last.
-    private mutating func dropOrEnd(_ fetch: Fetch, _ reason: Reason, _ error: DownloadError) -> HeadAction {
-        guard sources.hasOther(than: fetch.source) || mayReplaceContent else {
+    @discardableResult
+    private mutating func dropOrEnd(_ source: Int, _ reason: Reason, _ error: DownloadError) -> HeadAction {
+        guard sources.hasOther(than: source) || mayReplaceContent else {
             end(sources.deadEnd ?? error)
             return .leave
         }
-        if fetch.source == sources.primary { sources.deadEnd = error }
-        drop(fetch.source, reason)
+        if source == sources.primary { sources.deadEnd = error }
+        drop(source, reason)
         return .drop
     }
 
@@ -713,7 +713,7 @@ package struct TransferMachine: Sendable {
             connections.forgetMisfits(of: id)
             file.asksWhole = false
             return dropOrEnd(
-                fetch, reason, DownloadError(.refused, ErrorPhrase(.unusableAnswers, reason)))
+                fetch.source, reason, DownloadError(.refused, ErrorPhrase(.unusableAnswers, reason)))
         }
     }
 
@@ -779,7 +779,7 @@ package struct TransferMachine: Sendable {
             connections.forgetMisfits(of: id)
             guard let body = connection.body, let segment else { break }
             if bytes.total == nil {
-                if body.kind == .whole { sawEnd(at: segment.position) }
+                if body.kind == .whole { sawEnd(at: segment.position, of: connection.source) }
             } else if segment.remaining > 0, !bytes.isComplete {
                 broke(Reason(.endedEarly), id, connection, at: now, random: random)
             }
@@ -792,7 +792,8 @@ package struct TransferMachine: Sendable {
             failed(reason, id, most: isUnknown ? settings.maxFirstAttempts : nil, at: now, random: random)
         case (.cutOff(let reason), _):
             if connection.body?.kind == .whole, let position = segment?.position, noteCutOff(at: position) {
-                sawEnd(at: position, cutOff: settings.expectedBytes == nil ? reason : nil)
+                sawEnd(
+                    at: position, of: connection.source, cutOff: settings.expectedBytes == nil ? reason : nil)
             } else {
                 broke(reason, id, connection, at: now, random: random)
             }
@@ -823,9 +824,15 @@ package struct TransferMachine: Sendable {
     ///
     /// - Parameter cutOff: The reason why the body was cut off, if only a digest can show that the file ends there;
     ///   otherwise `nil`.
-    private mutating func sawEnd(at position: ByteCount, cutOff: Reason? = nil) {
+    private mutating func sawEnd(at position: ByteCount, of source: Int, cutOff: Reason? = nil) {
         if let last = bytes.written.ranges.last, last.upperBound > position {
-            return changed(Reason(.shrank, "\(position)"))
+            let reason = Reason(.shrank, "\(position)")
+            // A digest decides whether the file ends where bodies are cut off.
+            if cutOff != nil { return changed(reason) }
+            // Held bytes are read again only under their own validator, so a body that is shorter proves nothing
+            // (``IdentityComparison/inconsistent(_:)``).
+            dropOrEnd(source, reason, .deadLink(reason, status: 200, holdsBytes: true))
+            return
         }
         if let error = otherSize(position) { return end(error) }
         connections.learn(total: position)
@@ -963,9 +970,7 @@ package struct TransferMachine: Sendable {
         let error =
             status.map { DownloadError.deadLink(reason, status: $0, holdsBytes: !bytes.written.isEmpty) }
             ?? DownloadError(.refused, reason)
-        guard sources.hasOther(than: source) || mayReplaceContent else { return end(sources.deadEnd ?? error) }
-        if source == sources.primary { sources.deadEnd = error }
-        drop(source, reason)
+        dropOrEnd(source, reason, error)
     }
 
     /// Records that the sampling connection failed.
