@@ -180,7 +180,7 @@ extension ErrorPhrase {
         case seconds, hostIsFull, openedAnew, memoryLost, checkpointLost, otherNameBegun, journalAlone
         case checksumKept, checksumDropped, mismatchAccepted, joinedForDigest, digestRefuted
         case comparingExisting, otherContent, halfTaken, nothingNoted, doubtfulControl, mayBeHalf, partFits,
-            partOfOtherName,
+            partOfThisURL, partOfOtherName,
             foreignHalf, wouldRestart
         case storedEncoded, contentDigestsLeft, digestsNotKept
         case wasNotSynced, partShortened, partMovedHere, putBack, otherDigest, skipped, wasMovedTo, movedTo

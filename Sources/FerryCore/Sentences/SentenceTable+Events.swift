@@ -81,6 +81,10 @@ extension SentenceTable {
             "{0} may be the same file under another link; to continue it: ferry get {1} {2}",
             "{0} 可能是另一链接下的同一文件；要从它继续：ferry get {1} {2}"
         ),
+        .partOfThisURL: (
+            "{0} is an unfinished download of this URL; to continue it: ferry get {1}",
+            "{0} 是此网址未完成的下载；要从它继续：ferry get {1}"
+        ),
         .partOfOtherName: (
             "{0} is an unfinished download of this URL under another name; to continue it: ferry get {1}",
             "{0} 是同一网址以其他名称未完成的下载；要从它继续：ferry get {1}"

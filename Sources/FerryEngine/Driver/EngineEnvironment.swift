@@ -100,7 +100,7 @@ package final class EngineEnvironment: Sendable {
     }
 
     /// Returns the journal index of a directory: read once, kept up to date by this process's downloads, and read
-    /// again after many other directories were used.
+    /// again after many other directories were used. Other processes' journals are added by ``JournalSearch``.
     package func journals(in directory: FilePath, _ disk: Disk) throws(FileError) -> JournalIndex {
         if let known = directories.withLock({ $0[directory] }) { return known }
         let index = try JournalIndex(directory: directory, fileSystem: files.fileSystem(disk))

@@ -139,9 +139,12 @@ struct ExistingFiles: Sendable {
             record.identity.etag == identity.etag, !record.claimed.isEmpty,
             !Journal.isLocked(at: paths.journal, fileSystem: disk.fileSystem)
         {
+            let part = ShellWord.quote(paths.part.string)
             // A redacted URL would be a different one.
             let link = source.redacted == source.text ? ShellWord.quote(source.text) : "NEWURL"
-            hints.append(Reason(.partFits, "\(paths.part)", ShellWord.quote(paths.part.string), link))
+            hints.append(
+                record.names(source)
+                    ? Reason(.partOfThisURL, "\(paths.part)", part) : Reason(.partFits, "\(paths.part)", part, link))
         }
         for path in HalfFile.paths(of: paths) where path != paths.part || record == nil {
             guard let status = try? disk.fileSystem.ours(at: path, for: .content), status.length > 0,

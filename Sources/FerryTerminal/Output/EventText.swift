@@ -30,7 +30,7 @@ package enum EventText {
         .notOursHere, .unusablePartHere, .nameTaken, .checksumKept, .checksumDropped, .mismatchAccepted, .mirrorDropped,
         .onWithMirror,
         .otherContent, .otherDigest, .halfTaken, .nothingNoted, .doubtfulControl, .mayBeHalf, .partFits,
-        .partOfOtherName,
+        .partOfThisURL, .partOfOtherName,
         .wouldRestart,
         .connectionBroke,
         .storedEncoded, .contentDigestsLeft, .askingAgain,

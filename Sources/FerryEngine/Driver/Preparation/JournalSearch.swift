@@ -106,9 +106,15 @@ struct JournalSearch {
         return nil
     }
 
-    /// Returns the paths of an earlier download of the same URL to this file, under its name or, if that was in use, under a
-    /// numbered one. If there is none, returns `paths` if they have a journal.
+    /// Returns the paths of an earlier download of the same URL to this file. If there is none, returns `paths` if they have a
+    /// journal.
     private func begun(_ paths: DownloadPaths, _ disk: Disk) throws(DownloadError) -> DownloadPaths? {
+        if let numbered = numbered(paths, disk) { return numbered }
+        return try paths.hasJournal(disk.fileSystem) ? paths : nil
+    }
+
+    /// Returns the paths of an earlier download of the same URL under this name or, if that was in use, under a numbered one.
+    private func numbered(_ paths: DownloadPaths, _ disk: Disk) -> DownloadPaths? {
         let most = request.onConflict == .rename ? NameTaker.maxNumber : 0
         for number in 0...most {
             guard let source = request.sources.first,
@@ -118,7 +124,7 @@ struct JournalSearch {
             if let record, !own.isAnothers(record.id), record.names(source) { return next }
             if !next.isInUse(disk.fileSystem) { break }
         }
-        return try paths.hasJournal(disk.fileSystem) ? paths : nil
+        return nil
     }
 
     /// Returns whether a file exists at a requested path without a journal.
@@ -152,6 +158,7 @@ struct JournalSearch {
         do {
             let index = try environment.journals(in: directory, disk)
             index.lookAgain(with: disk.fileSystem)
+            update(index, for: url, in: directory, disk)
             let paths = index.paths(forURL: url)
             if paths.isEmpty { return nil }
             let records = index.records
@@ -168,6 +175,20 @@ struct JournalSearch {
             }
             return nil
         } catch { throw DownloadError(error) }
+    }
+
+    /// Updates the entries of the URL: another process may have changed its journals, or created one under the expected name.
+    ///
+    /// A journal that another process creates under another name is not found, because that would require reading the directory
+    /// for each download.
+    private func update(_ index: JournalIndex, for url: String, in directory: FilePath, _ disk: Disk) {
+        var journals = index.paths(forURL: url)
+        if journals.isEmpty, let expected = DownloadPaths(directory: directory, name: name) {
+            journals = [numbered(expected, disk)?.journal].compactMap(\.self)
+        }
+        for path in journals {
+            if let record = try? Journal.read(at: path, fileSystem: disk.fileSystem) { index.add(path, record) }
+        }
     }
 
     /// Returns why the journal at this download's default path cannot be used.

@@ -344,6 +344,28 @@ struct PreparationTests {
         #expect(found.names == before)
     }
 
+    @Test("Preparation: a journal that another process created after the directory was read is found", arguments: ["f", "f (1)"])
+    func unseen(name: String) async throws {
+        let world = try PreparationWorld()
+        #expect(try await world.prepare().prepared.summary == "fresh")
+        if name != "f" { try world.put("f") }
+        try world.pair(name)
+        let found = try await world.prepare()
+        #expect(found.prepared.summary.hasPrefix("resume \(name).part 0-100"), "\(found.prepared.summary)")
+        #expect(found.notes == [])
+    }
+
+    @Test("Preparation: a journal that another process has begun anew for another URL is not continued")
+    func begunAnew() async throws {
+        let world = try PreparationWorld()
+        try world.pair()
+        #expect(try await world.prepare().prepared.summary == "resume f.part 0-100")
+        for file in Self.pair { try FileManager.default.removeItem(atPath: world.directory.file(file).string) }
+        try world.pair(url: Self.other)
+        let found = try await world.prepare()
+        #expect(found.prepared.summary == "fresh" && found.names == Self.pair)
+    }
+
     @Test("Preparation: claims that do not count are taken out of the journal before the transfer begins")
     func retracted() async throws {
         let world = try PreparationWorld()
