@@ -21,6 +21,8 @@ package struct PartialContent: Hashable, Sendable {
 package struct ResumeRules: Hashable, Sendable {
     package var trust: TrustRules
     package var hasDigest: Bool
+    /// Whether the partial content can be read again, and so compared by samples. False for a stream. Default true.
+    package var canSample = true
 
     package init(trust: TrustRules = TrustRules(), hasDigest: Bool = false) {
         self.trust = trust
@@ -100,7 +102,7 @@ package enum ResumePolicy {
             return .restart(Reason(.noStrongValidator))
         }
         if held.identity.hasValidator || rules.trust.resumesUnproven { return .goOn(ifRange: nil) }
-        return .restart(Reason(.nothingProves))
+        return .restart(Reason(rules.canSample ? .nothingProves : .noValidator))
     }
 
     /// Returns the meaning of a response. `ifRange` is true if the request had an If-Range field.
@@ -204,7 +206,7 @@ package enum ResumePolicy {
             return isSampled(representation, held) ? .goOn(range, representation, join: .sampled) : .sample(reason)
         case .unknown:
             if rules.hasDigest { return .goOn(range, representation, join: .none) }
-            if rules.trust.strict { return .restart(Reason(.validatorGone), nil) }
+            if rules.trust.strict || !rules.canSample { return .restart(Reason(.noValidator), nil) }
             if isSampled(representation, held) { return .goOn(range, representation, join: .sampled) }
             // Bytes that were received under a strong validator are compared before they are discarded for a response without
             // one.

@@ -244,6 +244,7 @@ extension SentenceTable {
         "a strong validator tells whether the file is the same; the server sends no ranges, so it is read from the start":
             "强校验标识可判断文件是否相同；服务器不支持范围请求，因此从头读取",
         "the validator is weak: samples would be compared": "校验标识较弱：将比较抽样",
+        "there is no strong validator, and what is in the output cannot be compared": "没有强校验标识，且已输出的内容无法比较",
         "there is no validator: samples would be compared": "没有校验标识：将比较抽样",
         "there is no validator, so it would begin again; --resume-unproven compares samples instead":
             "没有校验标识，因此会从头开始；--resume-unproven 则比较抽样",

@@ -107,6 +107,8 @@ package struct DownloadPlanner: Sendable {
             (plan.resumability, plan.reason) = (.proven, "a strong validator tells whether the file is the same")
         } else if hasDigest {
             (plan.resumability, plan.reason) = (.proven, "the digest of the whole decides at the end")
+        } else if case .stream = request.destination {
+            plan.reason = "there is no strong validator, and what is in the output cannot be compared"
         } else if plan.validatorStrength == .weak {
             (plan.resumability, plan.reason) = (.sampled, "the validator is weak: samples would be compared")
         } else if request.trust.resumesUnproven {

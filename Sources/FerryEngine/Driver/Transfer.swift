@@ -81,6 +81,7 @@ final class Transfer: Sendable {
             rules.maxConnections = isStream ? 1 : state.maxConnections
             rules.rules = ResumeRules(
                 trust: request.trust, hasDigest: state.digest.requested != nil || request.hasDigest)
+            rules.rules.canSample = !isStream
             state.machine = TransferMachine(
                 settings: rules, held: held?.content, total: held?.totalBytes, weakestJoin: held?.weakestJoin,
                 finished: finished)

@@ -172,6 +172,22 @@ struct ResumePolicyTests {
         }
     }
 
+    @Test("ResumePolicy: --resume-unproven is advised only where samples would then be compared")
+    func advice() {
+        func reasons(_ rules: ResumeRules) -> [Reason] {
+            var reasons: [Reason] = []
+            if case .restart(let reason) = ResumePolicy.opening(held: held(nil), rules: rules) { reasons.append(reason) }
+            let verdict = ResponseVerdict.judge(part(), asked: .from(100), now: .distantPast)
+            if case .restart(let reason, _) = ResumePolicy.assess(verdict, held: held("W/\"a\""), rules: rules, ifRange: false) {
+                reasons.append(reason)
+            }
+            return reasons
+        }
+        #expect(reasons(rules()) == [Reason(.nothingProves), Reason(.validatorGone)])
+        #expect(reasons(rules { $0.canSample = false }) == [Reason(.noValidator), Reason(.noValidator)])
+        #expect(reasons(rules { $0.trust.strict = true }) == [Reason(.noStrongValidator), Reason(.noValidator)])
+    }
+
     @Test("ResumePolicy: only the requested block of a file of the same length is compared as a sample")
     func samples() {
         func assess(
