@@ -67,7 +67,9 @@ enum Aria2ExitStatus: Int32, Sendable, Hashable, CaseIterable {
         case .redirectLoop, .tooManyRedirects: .tooManyRedirects
         case .redirectNowhere, .severalRedirects, .unusableRedirect, .unencryptedRedirect: .unusableResponse
         case .otherFile, .cannotGoOn, .noRanges, .noRangesAnd, .noRangesNoValidator: .cannotResume
-        case .asksForCredentials, .asksForField, .credentialsRefused, .proxyAsksForCredentials: .unauthorized
+        case .asksForCredentials, .asksForField, .credentialsRefused, .targetAsksForCredentials,
+            .proxyAsksForCredentials:
+            .unauthorized
         case .directoryReadOnly, .makeDirectory: .cannotMakeDirectory
         case .create: .cannotCreate
         case .open: .cannotOpen

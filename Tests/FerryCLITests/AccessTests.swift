@@ -77,6 +77,27 @@ import Testing
         }
     }
 
+    @Test(
+        "ferry get: a redirect's target that asks for credentials is named, and gets none over http",
+        arguments: ["get", "plan"], ["--netrc", "--user=me:sesame"])
+    func target(command: String, option: String) async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.always("/f.bin", .basicAuth("me", "sesame"))
+            let target = server.url("/f.bin", host: "localhost")
+            server.route("/r") { _ in .redirect(to: target) }
+            let place = try Workplace()
+            try place.write("machine localhost login me password sesame\n", to: ".netrc")
+            let run = try await FerryProcess.run(
+                [command, option, server.url("/r", host: "127.0.0.1")], in: place)
+            #expect(run.code == 5)
+            #expect(run.error.contains("localhost: it asks for credentials, but gets none"), "\(run.error)")
+            #expect(run.error.contains("only over https"), "\(run.error)")
+            #expect(!run.error.contains("--user USER"), "\(run.error)")
+            #expect(server.requests.allSatisfy { $0.head["Authorization"] == nil })
+        }
+    }
+
     @Test("ferry get: cookies, headers, header files, User-Agent and Referer are sent")
     func fields() async throws {
         let cookie = "127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tabc\n"

@@ -66,6 +66,7 @@ extension ErrorPhrase {
         case usage
         // Servers
         case answered, unusableAnswer, unusableAnswers, noSourceLeft, asksForCredentials, deadLink, credentialsRefused
+        case targetAsksForCredentials
         case gaveUpOnce, gaveUp
         case serverAnswered, serverAnsweredFor, asksForField, unusableList, stalled, slowBody, endedEarly
         // Responses
@@ -202,7 +203,8 @@ extension ErrorPhrase {
         case checkS3Keys, setClock, setRegion
 
         // Suggestions
-        case giveLinkOfBegun, orRestart, giveCredentials, giveCredentialsFirst, giveField, giveFreshLink, signInAgain,
+        case giveLinkOfBegun, orRestart, giveCredentials, giveCredentialsFirst, giveField, giveFreshLink, giveTargetLink,
+            signInAgain,
             freshLinkOrThis, runAgain, continueWithRest, runAnew,
             giveOwnChecksum,
             giveChecksum, keptMarked, keptMarkedOf,

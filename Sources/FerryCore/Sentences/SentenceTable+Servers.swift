@@ -82,6 +82,10 @@ extension SentenceTable {
         .credentialsRefused: (
             "{0}: it does not accept the user name or password", "{0}：服务器不接受这个用户名或密码"
         ),
+        .targetAsksForCredentials: (
+            "{0}: it asks for credentials, but gets none, because the link only redirects to it",
+            "{0}：服务器要求提供凭据，但链接只是重定向到它，因此没有向它发送凭据"
+        ),
         .deadLink: ("{0}: the link no longer works", "{0}：链接已失效"),
         .gaveUpOnce: ("gave up after 1 attempt: {0}", "尝试 1 次后放弃：{0}"),
         .gaveUp: ("gave up after {0} attempts: {1}", "尝试 {0} 次后放弃：{1}"),

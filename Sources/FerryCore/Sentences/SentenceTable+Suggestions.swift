@@ -18,6 +18,10 @@ extension SentenceTable {
             "Give the header with --header 'Authorization: …', and run it again.",
             "请用 --header 'Authorization: …' 提供该请求头后重新运行。"
         ),
+        .giveTargetLink: (
+            "Give a link to that server itself; after a redirect only its own entry of --netrc is used, and only over https.",
+            "请提供该服务器本身的链接；重定向之后只使用 --netrc 中该服务器自己的条目，并且只通过 https。"
+        ),
         .giveFreshLink: ("Give a fresh link for the same file; the received part is kept.", "请提供同一文件的新链接；已有的内容会保留。"),
         .signInAgain: (
             "Get past the page in a browser and run it again; after a login there give its cookies with --load-cookies, or give a fresh link; --accept-html takes the page.",

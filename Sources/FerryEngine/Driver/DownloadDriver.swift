@@ -194,7 +194,8 @@ package final class DownloadDriver: Sendable {
                     tasks.set(checkpoint: Task(executorPreference: loop) { _ = await self.checkpoint() })
                 case .fail(let error):
                     await drain()
-                    let reason = tick.error ?? refused(error)
+                    let holdsBytes = transfer.facts.writtenBytes > 0
+                    let reason = tick.error ?? transfer.refusal?.explained(error, holdsBytes: holdsBytes) ?? error
                     await keep(after: reason)
                     throw ofStream(reason)
                 case .finish:
@@ -209,18 +210,6 @@ package final class DownloadDriver: Sendable {
         }
     }
 
-    /// Returns the error. If the error requests credentials although a server has refused the given ones, returns an error that
-    /// reports the refusal.
-    private func refused(_ error: DownloadError) -> DownloadError {
-        guard error.code == .credentials, error.phrase?.key != .asksForField, let host = transfer.refusingHost else {
-            return error
-        }
-        let hasWritten = transfer.facts.writtenBytes > 0
-        return DownloadError(
-            .credentials, ErrorPhrase(.credentialsRefused, host),
-            suggestion: ErrorPhrase(hasWritten ? .giveCredentials : .giveCredentialsFirst), recovery: .needsUser)
-    }
-
     /// Returns the error. If the bytes went into a stream, replaces a suggestion that assumes they were kept.
     private func ofStream(_ error: DownloadError) -> DownloadError {
         guard case .stream = request.destination else { return error }
@@ -229,6 +218,7 @@ package final class DownloadDriver: Sendable {
         // The failed write may have written a part of the bytes.
         case .makeRoom: return error.suggesting(ErrorPhrase(.doNotUse))
         case .giveCredentials where hasWritten, .giveField where hasWritten, .giveFreshLink where hasWritten,
+            .giveTargetLink where hasWritten,
             .signInAgain where hasWritten, .runAgain where hasWritten, .runAnew where hasWritten:
             return error.suggesting(ErrorPhrase(.doNotUse))
         default: return error

@@ -27,7 +27,7 @@ package struct DownloadPlanner: Sendable {
             try PartFiles.checkWritable(destination, fileSystem: disk.fileSystem)
         }
         guard let source = try await source() else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
-        let (verdict, redirects) = try await ask(source, .whole)
+        let (verdict, redirects, refusal) = try await ask(source, .whole)
         let representation: Representation
         switch verdict {
         case .whole(let found):
@@ -36,7 +36,9 @@ package struct DownloadPlanner: Sendable {
             }
             representation = found
         case .deadLink(let reason, let status):
-            throw .deadLink(reason, status: status, holdsBytes: await holdsBytes(source))
+            let holdsBytes = await self.holdsBytes(source)
+            let error = DownloadError.deadLink(reason, status: status, holdsBytes: holdsBytes)
+            throw refusal?.explained(error, holdsBytes: holdsBytes) ?? error
         case .busy(let status, let wish):
             throw DownloadError(
                 .refused, ErrorPhrase(.answered, "\(source)", "\(status)"), recovery: .transient(retryAfter: wish))
@@ -67,7 +69,7 @@ package struct DownloadPlanner: Sendable {
     }
 
     private func ask(_ source: DownloadURL, _ ask: RangeAsk) async throws(DownloadError) -> (
-        ResponseVerdict, redirects: [DownloadURL]
+        ResponseVerdict, redirects: [DownloadURL], refusal: Refusal?
     ) {
         var outgoing = TransferRequest(of: request, from: source, headLimit: headLimit)
         if let field = ask.field { outgoing.fields[.range] = field }
@@ -76,7 +78,7 @@ package struct DownloadPlanner: Sendable {
             let verdict = ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date())
             let judged = PagePolicy(givenName: request.givenName).judge(
                 verdict, beginsAPage: false, url: source, finalURL: response.url)
-            return (judged, response.redirects)
+            return (judged, response.redirects, Refusal(response, of: source))
         } catch { throw DownloadError(error) }
     }
 

@@ -300,8 +300,8 @@ final class Transfer: Sendable {
         }
     }
 
-    /// The host that refused the credentials in the most recent response; `nil` if it accepted them or received none.
-    var refusingHost: String? { state.withLock { $0.links.refusedBy } }
+    /// The most recent response, if it was a refusal.
+    var refusal: Refusal? { state.withLock { $0.links.refusal } }
 
     /// Uses the entry of a document that describes the file. Returns `false` if the entry belongs to another file, or another
     /// representation has been started since `beginning`.
@@ -373,7 +373,7 @@ final class Transfer: Sendable {
             switch action {
             case .drop: break
             // Further requests do not use the URL of a response that was not used.
-            case .leave where state.machine.phase != .finishing: state.links.refused(response)
+            case .leave where state.machine.phase != .finishing: state.links.refused(source, response)
             case .leave, .begin, .restartWith, .read, .unchanged:
                 state.links.answered(source, response)
                 state.links.finalURL = response.url
@@ -832,17 +832,17 @@ extension Transfer {
         var primary = 0
         /// The number of failed lookups of host names.
         var missingNames: Int
-        var refusedBy: String?
+        var refusal: Refusal?
 
         init(urls: [DownloadURL], missingNames: Int) { (self.urls, self.missingNames) = (urls, missingNames) }
 
         mutating func answered(_ source: Int, _ response: TransferResponse) {
-            refused(response)
+            refused(source, response)
             resolved[source] = response.redirects.isEmpty ? nil : response.url
         }
 
-        mutating func refused(_ response: TransferResponse) {
-            refusedBy = response.head.status == 401 && response.wasAuthorized ? response.url.host : nil
+        mutating func refused(_ source: Int, _ response: TransferResponse) {
+            refusal = Refusal(response, of: urls[source])
         }
     }
 

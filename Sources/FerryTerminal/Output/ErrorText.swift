@@ -113,6 +113,8 @@ package enum ErrorText {
         // After signing in, or to accept the response, the user runs the same command again.
         if [.pageInstead, .documentInstead, .unprovenInstead].contains(error.phrase?.key) { return nil }
         let options = options.isEmpty ? "" : options + " "
+        // The credentials of a command would not be sent to the target of a redirect.
+        if error.suggestionPhrase?.key == .giveTargetLink { return nil }
         let access = error.phrase?.key == .asksForField ? "-H 'Authorization: …'" : "--user USER"
         return switch (error.code, part) {
         case (.freshLink, let part?): "ferry get \(ShellWord.quote(part)) NEWURL"

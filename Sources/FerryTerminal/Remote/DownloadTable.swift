@@ -145,6 +145,8 @@ package struct DownloadTable: Sendable {
             "to keep nothing free: \(setting(download, "min-free=0"))"
         case .waiting(.credentials) where download.status.waitError?.phrase?.key == .asksForField:
             "go on with: \(setting(download, "--header 'Authorization: …'"))"
+        case .waiting(.credentials) where download.status.waitError?.suggestionPhrase?.key == .giveTargetLink:
+            "go on with: \(setting(download, "url=NEWURL"))"
         case .waiting(.credentials): "go on with: \(setting(download, "--user USER"))"
         case .waiting(.freshLink) where download.status.waitError?.phrase?.key == .pageInstead:
             "get past the page in a browser; it goes on when the network changes, or with: \(command("resume", download)); after a login there: \(setting(download, "load-cookies=FILE")); to take the page: \(setting(download, "accept-html=on"))"
