@@ -127,6 +127,29 @@ import Testing
         }
     }
 
+    @Test(
+        "ferry get: another length under the ETag of the part file is exit code 5, and the part file stays (A14)",
+        arguments: [[], ["--strict"], ["--no-restart"]])
+    func sameTag(options: [String]) async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.script("/f.bin", [.cut(after: 2_000_000)], then: .status(403))
+            let place = try Workplace()
+            _ = try await FerryProcess.run(["get", "-x", "1", server.url("/f.bin")], in: place)
+            for size in [0, 5, 2_500_000, 3_500_000] as [Int64] {
+                server.always("/f.bin", .version { $0.size = size })
+                let run = try await FerryProcess.run(["get", server.url("/f.bin")] + options, in: place)
+                #expect(run.code == 5, "\(run.error)")
+                #expect(run.error.contains("the size was 3000000 bytes and is \(size)"), "\(run.error)")
+                #expect(place.names == Self.part)
+            }
+            server.always("/f.bin", .honest)
+            let run = try await FerryProcess.run(["get", server.url("/f.bin")] + options, in: place)
+            #expect(run.code == 0, "\(run.error)")
+            #expect(Self.resource.source.compare(file: place.path("f.bin"), size: Self.resource.size) == .equal)
+        }
+    }
+
     @Test("ferry get: a web page is exit code 5 and keeps the part file; the next run completes (A19, A36)")
     func page() async throws {
         try await OriginServer.with { server in

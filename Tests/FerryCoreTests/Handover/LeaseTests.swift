@@ -161,7 +161,8 @@ struct LandedVerdictTests {
 
     private func judgeWhole(
         tag: String?, declared: String? = "50", length: ByteCount = 50, type: String? = nil, total: ByteCount? = nil,
-        claimed: RangeSet<ByteCount> = RangeSet(), known: ByteCount? = nil, acceptsUnproven: Bool = true
+        claimed: RangeSet<ByteCount> = RangeSet(), known: ByteCount? = nil, acceptsUnproven: Bool = true,
+        identity: FileIdentity = FileIdentity()
     ) throws -> LandedVerdict {
         let lease = try #require(
             Lease(
@@ -173,7 +174,7 @@ struct LandedVerdictTests {
         fields[.contentType] = type
         return LandedVerdict.judge(
             ResponseHead(status: 200, headers: fields), length: length, lease: lease,
-            held: PartialContent(identity: FileIdentity(), ranges: claimed), total: known, rules: ResumeRules(),
+            held: PartialContent(identity: identity, ranges: claimed), total: known, rules: ResumeRules(),
             acceptsUnproven: acceptsUnproven, now: Date(timeIntervalSince1970: 0))
     }
 
@@ -209,6 +210,10 @@ struct LandedVerdictTests {
         #expect(refusal(try judgeWhole(tag: nil, declared: nil)) == .unproven)
         #expect(refusal(try judgeWhole(tag: nil, length: 49)) == .wrongLength(49))
         #expect(refusal(try judgeWhole(tag: nil, total: 51))?.showsChange == true)
+        let known = FileIdentity(etag: "\"v\"", totalBytes: 51)
+        #expect(refusal(try judgeWhole(tag: "\"w\"", identity: known))?.showsChange == true)
+        // Another length under the known tag shows no change.
+        #expect(refusal(try judgeWhole(tag: "\"v\"", identity: known))?.showsChange == false)
         #expect(refusal(try judgeWhole(tag: nil, type: "text/html")) != nil)
         #expect(refusal(try judgeWhole(tag: "\"v\"", claimed: RangeSet(0..<1))) == .overtaken)
     }
