@@ -36,7 +36,8 @@ struct DocumentTests {
 
     @Test(
         "Document: a file of another length under the same validator is a dead link, and a good link resumes",
-        arguments: [0, 5, 15_000_000, 21_000_000] as [Int64], [Resource(size: 20_000_000), resourceWithDate, weakResource])
+        arguments: [0, 5, 15_000_000, 21_000_000] as [Int64],
+        [Resource(size: 20_000_000), resourceWithDate, weakResource])
     func sameValidator(size: Int64, resource: Resource) async throws {
         try await Workshop.run { shop in
             shop.server.serve("/file", resource)

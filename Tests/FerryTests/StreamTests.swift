@@ -76,7 +76,8 @@ struct StreamTests {
         }
     }
 
-    @Test("Stream: a break without a validator is an error, and written bytes are of the file", arguments: [false, true])
+    @Test(
+        "Stream: a break without a validator is an error, and written bytes are of the file", arguments: [false, true])
     func noValidator(resumesUnproven: Bool) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 10_000_000, etag: nil, lastModified: nil)
@@ -85,7 +86,8 @@ struct StreamTests {
             let (outcome, output) = try await get("/a", shop) { $0.trust.resumesUnproven = resumesUnproven }
             #expect(outcome.error?.code == .notResumable)
             // The option compares samples, which an output does not have.
-            #expect(outcome.error?.message.contains("--resume-unproven") == false, "\(String(describing: outcome.error))")
+            #expect(
+                outcome.error?.message.contains("--resume-unproven") == false, "\(String(describing: outcome.error))")
             let size = try #require(try FileManager.default.attributesOfItem(atPath: output)[.size] as? Int64)
             #expect(resource.source.compare(file: output, size: size) == .equal)
         }

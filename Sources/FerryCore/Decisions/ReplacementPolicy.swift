@@ -52,7 +52,9 @@ package enum ReplacementPolicy {
     /// is none.
     package static func claim(_ new: Representation, against held: PartialContent) -> String? {
         let known = held.identity
-        if let tag = new.identity.strongValidator, tag != known.strongValidator, tag != known.lastModified { return tag }
+        if let tag = new.identity.strongValidator, tag != known.strongValidator, tag != known.lastModified {
+            return tag
+        }
         let digest = new.digests.first { new in
             held.digests.contains { $0.algorithm == new.algorithm && $0 != new }
         }

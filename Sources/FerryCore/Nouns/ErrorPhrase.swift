@@ -75,7 +75,8 @@ extension ErrorPhrase {
         case documentInstead, unprovenInstead, otherOnOneConnection
         // File identity
         case noStrongValidator, nothingProves, noRanges, noRangesAnd, noRangesNoValidator, validatorGone, noValidator
-        case grew, shrank, sizeChanged, otherSizeUnder, digestChanged, weakTag, tagChanged, dateChanged, oneTag, youngDate
+        case grew, shrank, sizeChanged, otherSizeUnder, digestChanged, weakTag, tagChanged, dateChanged, oneTag,
+            youngDate
         case samplesDiffer, tooLittle
         // Network. The last three are arguments that name the time of a failure.
         case stopped, transportShutDown, failedWith, at, proxyNamed
@@ -203,7 +204,8 @@ extension ErrorPhrase {
         case checkS3Keys, setClock, setRegion
 
         // Suggestions
-        case giveLinkOfBegun, orRestart, giveCredentials, giveCredentialsFirst, giveField, giveFreshLink, giveTargetLink,
+        case giveLinkOfBegun, orRestart, giveCredentials, giveCredentialsFirst, giveField, giveFreshLink,
+            giveTargetLink,
             signInAgain,
             freshLinkOrThis, runAgain, continueWithRest, runAnew,
             giveOwnChecksum,

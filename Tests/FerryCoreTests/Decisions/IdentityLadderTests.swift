@@ -176,9 +176,13 @@ struct ResumePolicyTests {
     func advice() {
         func reasons(_ rules: ResumeRules) -> [Reason] {
             var reasons: [Reason] = []
-            if case .restart(let reason) = ResumePolicy.opening(held: held(nil), rules: rules) { reasons.append(reason) }
+            if case .restart(let reason) = ResumePolicy.opening(held: held(nil), rules: rules) {
+                reasons.append(reason)
+            }
             let verdict = ResponseVerdict.judge(part(), asked: .from(100), now: .distantPast)
-            if case .restart(let reason, _) = ResumePolicy.assess(verdict, held: held("W/\"a\""), rules: rules, ifRange: false) {
+            if case .restart(let reason, _) = ResumePolicy.assess(
+                verdict, held: held("W/\"a\""), rules: rules, ifRange: false)
+            {
                 reasons.append(reason)
             }
             return reasons
@@ -202,7 +206,10 @@ struct ResumePolicyTests {
         let page = Reason(.pageInstead)
         if case .compare = assess(part(), mine) {} else { Issue.record("the block was not compared") }
         if case .different = assess(part(total: "1001"), mine) {} else { Issue.record("another length was compared") }
-        if case .deadLink = assess(part((.eTag, "\"a\""), total: "1001"), mine) {} else { Issue.record("a changed file") }
+        if case .deadLink = assess(part((.eTag, "\"a\""), total: "1001"), mine) {
+        } else {
+            Issue.record("a changed file")
+        }
         #expect(assess(part(), mine, 0..<1000) == .inconclusive(Reason(.otherStart, "0", "100")))
         #expect(assess(whole(), mine) == .inconclusive(Reason(.noRanges)))
         #expect(assess(whole((.contentType, "text/html"), length: 12), mine) == .deadLink(page, status: 200))
@@ -259,7 +266,9 @@ struct ResumePolicyTests {
     func encoded() {
         let answer = head(200, (.eTag, "\"a\""), (.transferEncoding, "chunked"), (.contentEncoding, "gzip"))
         #expect(assess(answer, held("\"a\"")) == "restart, with body")
-        #expect(assess(whole((.eTag, "\"a\""), (.contentEncoding, "gzip"), length: 9), held("\"a\"")) == "restart, with body")
+        #expect(
+            assess(whole((.eTag, "\"a\""), (.contentEncoding, "gzip"), length: 9), held("\"a\""))
+                == "restart, with body")
     }
 
     @Test("ResumePolicy: a 206 is joined only with a validator, samples or a digest")
@@ -332,7 +341,8 @@ struct ResumePolicyTests {
         #expect(assess(part((name, two)), mine, rules: rules { $0.hasDigest = true }) == "changed")
         #expect(assess(part((name, one), total: "1001"), mine, rules: rules { $0.hasDigest = true }) == "askWhole")
         #expect(assess(whole((name, one), length: 0), mine, rules: rules { $0.hasDigest = true }) == "dead 200")
-        #expect(assess(whole((name, two), length: 0), mine, rules: rules { $0.hasDigest = true }) == "changed, with body")
+        #expect(
+            assess(whole((name, two), length: 0), mine, rules: rules { $0.hasDigest = true }) == "changed, with body")
     }
 
     @Test("ResumePolicy: a 416 proves completeness only together with a validator")

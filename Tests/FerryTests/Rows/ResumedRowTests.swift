@@ -87,7 +87,9 @@ struct ResumedRowTests {
                 fate: .beginsAgain, reason: "became \"b\"", dropped: 1),
             Change(
                 name: "A14: the same ETag, another length and another date",
-                then: .version { ($0.size, $0.lastModified) = (11_000_000, Date(timeIntervalSince1970: 1_710_000_000)) },
+                then: .version {
+                    ($0.size, $0.lastModified) = (11_000_000, Date(timeIntervalSince1970: 1_710_000_000))
+                },
                 fate: .beginsAgain, reason: "the size was 12000000 bytes and is 11000000", dropped: 1),
             Change(
                 name: "A17: encoded ranges", then: .whenRanged(.contentEncoding("gzip")), fate: .isReadOver,

@@ -344,7 +344,9 @@ struct PreparationTests {
         #expect(found.names == before)
     }
 
-    @Test("Preparation: a journal that another process created after the directory was read is found", arguments: ["f", "f (1)"])
+    @Test(
+        "Preparation: a journal that another process created after the directory was read is found",
+        arguments: ["f", "f (1)"])
     func unseen(name: String) async throws {
         let world = try PreparationWorld()
         #expect(try await world.prepare().prepared.summary == "fresh")
