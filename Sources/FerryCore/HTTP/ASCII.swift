@@ -44,6 +44,11 @@ package enum ASCII {
         return value
     }
 
+    /// Parses decimal digits; a number that overflows Int64 becomes its maximum. `nil` if empty, or if there is any other byte.
+    static func clampedNumber(_ bytes: some Collection<UInt8>) -> Int64? {
+        number(bytes) ?? (!bytes.isEmpty && bytes.allSatisfy(isDigit) ? .max : nil)
+    }
+
     /// Parses a size or offset: a number below ``ByteCount/bound``.
     package static func size(_ bytes: some Collection<UInt8>) -> ByteCount? {
         number(bytes).flatMap { $0.isSize ? $0 : nil }

@@ -9,6 +9,8 @@ package enum RangeField: Hashable, Sendable {
 
     /// Applies the field to a representation of `length` bytes, at least 0; `field` is `nil` if the request has none.
     ///
+    /// Positions have no upper limit: one beyond any file is applied like one beyond the end of this representation.
+    ///
     /// A server may ignore the field. Several ranges are ignored, because their response would have several parts.
     package init(_ field: String?, length: ByteCount) {
         self = .whole
@@ -18,8 +20,8 @@ package enum RangeField: Hashable, Sendable {
         let parts = ASCII.trimmed(Array(field[eq...].utf8.dropFirst())[...])
             .split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty || !parts[1].isEmpty else { return }
-        let (first, last) = (ASCII.number(parts[0]), ASCII.number(parts[1]))
-        // The value contains bytes other than digits, several ranges, or numbers beyond any file.
+        let (first, last) = (ASCII.clampedNumber(parts[0]), ASCII.clampedNumber(parts[1]))
+        // The value contains bytes other than digits, or several ranges.
         if first == nil && !parts[0].isEmpty || last == nil && !parts[1].isEmpty { return }
         if let first {
             if let last, last < first { return }
