@@ -204,6 +204,52 @@ struct ShapeTests {
         #expect(detail(#"{"urls":["http://h/"],"notBefore":"soon"}"#)?.contains("is no time") == true)
     }
 
+    private func detail<Body: ClientBody>(of type: Body.Type, _ text: String) -> String? {
+        do { _ = try JSONCoding.decode(Strict<Body>.self, from: Data(text.utf8)) } catch {
+            return Problem(decoding: error).detail
+        }
+        return nil
+    }
+
+    @Test("Problem: it names the member whose number cannot be represented, and which numbers it may have")
+    func unrepresentableNumbers() throws {
+        let most = "\(ByteCount.bound - 1)"
+        for (text, expected) in [
+            (#"{"rateLimit":1.5}"#, "“rateLimit”: it is no whole number."),
+            (#"{"rateLimit":1e400}"#, "“rateLimit”: it is malformed, or not between 1 and \(most)."),
+            (#"{"rateLimit":99999999999999999999}"#, "“rateLimit”: it is not between 1 and \(most)."),
+            (#"{"priority":99999999999999999999999}"#, "“priority”: it is not between \(Int.min) and \(Int.max)."),
+            (#"{"stallTimeout":1e400}"#, "“stallTimeout”: it is malformed, or not between "),
+        ] {
+            #expect(detail(of: DownloadRequest.self, text)?.hasPrefix(expected) == true, "\(text)")
+            #expect(detail(of: RequestChange.self, text)?.hasPrefix(expected) == true, "\(text)")
+            #expect {
+                try JSONCoding.decode(NewDownloads.self, from: Data(#"{"downloads":[{},\#(text)]}"#.utf8))
+            } throws: { error in
+                let problem = Problem(decoding: error)
+                return problem.detail?.contains(expected.dropFirst()) == true && problem.index == 1
+            }
+        }
+        #expect(detail(of: NewSet.self, #"{"directory":"/d","depth":1.5}"#) == "“depth”: it is no whole number.")
+        #expect(detail(of: SettingsChange.self, #"{"rateLimit":1.5}"#) == "“rateLimit”: it is no whole number.")
+        #expect(detail(of: SettingsChange.self, #"{"retriesFailedAfter":1e400}"#)?.hasPrefix("“retriesFailed") == true)
+        #expect(detail(of: PurgeBody.self, #"{"olderThan":1e400}"#)?.hasPrefix("“olderThan”: ") == true)
+        #expect(detail(of: AcknowledgeBody.self, #"{"numbers":[1.5]}"#)?.hasPrefix("“numbers”: ") == true)
+        #expect(detail(of: ListPlacement.self, #"{"to":{"index":1.5}}"#) == "“to.index”: it is no whole number.")
+    }
+
+    @Test("Problem: a body of another kind is refused with the kind that it must have")
+    func kinds() {
+        #expect(detail(of: DownloadRequest.self, "null") == "The body: it is null, which is no object.")
+        #expect(detail(of: DownloadRequest.self, "5") == "The body: it is no object.")
+        #expect(detail(of: DownloadRequest.self, #"{"urls":{}}"#) == "“urls”: it is no list.")
+        #expect(detail(of: DownloadRequest.self, #"{"userInfo":[]}"#) == "“userInfo”: it is no object.")
+        #expect(detail(of: DownloadRequest.self, "{")?.hasSuffix("..") == false)
+        for text in [#"{"to":null}"#, #"{"to":5}"#, #"{"to":[]}"#] {
+            #expect(detail(of: ListPlacement.self, text)?.contains("it must be \"first\"") == true, "\(text)")
+        }
+    }
+
     @Test("NewDownload: a request sent through the Unix socket is read back as the same request")
     func requests() throws {
         var request = DownloadRequest(

@@ -1,3 +1,5 @@
+import FerryCore
+
 /// The change of one optional member: unchanged, null, or a value.
 ///
 /// In synthesized coding, an unchanged member is omitted.
@@ -17,7 +19,7 @@ package enum Amendment<Value: Codable & Sendable & Hashable>: Codable, Sendable,
 extension KeyedDecodingContainer {
     func decode<Value>(_ type: Amendment<Value>.Type, forKey key: Key) throws -> Amendment<Value> {
         guard contains(key) else { return .unchanged }
-        return try .set(decodeNil(forKey: key) ? nil : decode(Value.self, forKey: key))
+        return try .set(decodeNil(forKey: key) ? nil : decodeNamed(Value.self, forKey: key))
     }
 }
 

@@ -27,6 +27,22 @@ package struct Strict<Body: ClientBody>: Decodable, Sendable {
     }
 }
 
+extension KeyedDecodingContainer {
+    // The synthesized initializers of this module call these methods in place of those of the standard library, so that errors
+    // name the member.
+
+    func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+        try contains(key) && !decodeNil(forKey: key) ? decodeNamed(type, forKey: key) : nil
+    }
+
+    func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+        try contains(key) && !decodeNil(forKey: key)
+            ? decodeNamed(
+                type, forKey: key,
+                between: ("\(-Double.greatestFiniteMagnitude)", "\(Double.greatestFiniteMagnitude)")) : nil
+    }
+}
+
 extension ListPlacement: ClientBody {}
 extension DownloadRequest: ClientBody {}
 extension RequestChange: ClientBody {}

@@ -94,11 +94,12 @@ public struct Problem: Error, Codable, Sendable, Hashable {
         }
         let (context, fallback): (DecodingError.Context, String) =
             switch error {
-            case .dataCorrupted(let context): (context, context.debugDescription)
+            case .dataCorrupted(let context):
+                (context, String(context.debugDescription.dropping(suffix: ".") ?? context.debugDescription[...]))
             case .keyNotFound(let key, let context):
                 (context, "the member \(ForeignText.quote(key.stringValue)) is missing")
             case .typeMismatch(let type, let context): (context, "it is no \(Self.name(of: type))")
-            case .valueNotFound(let type, let context): (context, "it is null, and must be a \(Self.name(of: type))")
+            case .valueNotFound(let type, let context): (context, "it is null, which is no \(Self.name(of: type))")
             @unknown default: (DecodingError.Context(codingPath: [], debugDescription: ""), "it cannot be read")
             }
         let place = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
@@ -111,6 +112,8 @@ public struct Problem: Error, Codable, Sendable, Hashable {
         case is Bool.Type: "truth value"
         case is any BinaryInteger.Type: "whole number"
         case is any BinaryFloatingPoint.Type: "number"
+        case is [String: Any].Type: "object"
+        case is [Any].Type: "list"
         default: "object or list that fits"
         }
     }

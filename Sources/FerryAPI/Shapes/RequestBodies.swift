@@ -53,6 +53,10 @@ package struct AcknowledgeBody: ClientBody, Encodable, Hashable {
     package var numbers: [Int64]
     package init(_ numbers: [Int64]) { self.numbers = numbers }
     package enum CodingKeys: String, CodingKey, CaseIterable { case numbers }
+
+    package init(from decoder: any Decoder) throws {
+        numbers = try decoder.container(keyedBy: CodingKeys.self).decodeNamed([Int64].self, forKey: .numbers)
+    }
 }
 
 /// `POST /login`: a one-time code.

@@ -206,7 +206,8 @@ extension DownloadRequest {
             encode = { try $1.encode($0[keyPath: path], forKey: key) }
             decode = { request, container in
                 guard try container.contains(key) && !container.decodeNil(forKey: key) else { return }
-                request[keyPath: path] = try container.decode(Value.self, forKey: key)
+                request[keyPath: path] = try container.decodeNamed(
+                    Value.self, forKey: key, between: bounds.map { ($0.least, $0.most) })
             }
             differs = { $0[keyPath: path] != $1[keyPath: path] }
             let standard = DownloadRequest.plain[keyPath: path]

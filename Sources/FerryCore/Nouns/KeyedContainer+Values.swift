@@ -49,6 +49,28 @@ extension KeyedDecodingContainer {
         try contains(key) && !decodeNil(forKey: key) ? decodeBytes(forKey: key) : nil
     }
 
+    /// Decodes a value. If a number in it cannot be represented, the error names the member; that of `JSONDecoder` does not, and
+    /// calls the whole text invalid.
+    ///
+    /// - Parameter limits: The least and the greatest number that the member may have; by default those of `Int`.
+    package func decodeNamed<Value: Decodable>(
+        _ type: Value.Type, forKey key: Key, between limits: (least: String, most: String)? = nil
+    ) throws -> Value {
+        do { return try decode(type, forKey: key) } catch where error is DecodingError || error is DownloadError {
+            throw error
+        } catch {
+            let number = try? decode(Double.self, forKey: key)
+            let (least, most) = limits ?? ("\(Int.min)", "\(Int.max)")
+            let defect =
+                switch number {
+                case let number? where number != number.rounded(): "it is no whole number"
+                case _?: "it is not between \(least) and \(most)"
+                case nil: "it is malformed, or not between \(least) and \(most)"
+                }
+            throw DecodingError.dataCorruptedError(forKey: key, in: self, debugDescription: defect)
+        }
+    }
+
     /// Decodes the word that selects an enum's case.
     func decodeKind<Kind: RawRepresentable<String>>(_ type: Kind.Type, of what: String, forKey key: Key) throws -> Kind
     {

@@ -24,12 +24,14 @@ extension ListPlacement: Codable {
             self = word == "first" ? .first : .last
             return
         }
-        let place = try container.nestedContainer(keyedBy: Place.self, forKey: .to)
+        guard let place = try? container.nestedContainer(keyedBy: Place.self, forKey: .to) else {
+            throw Self.unknown(decoder)
+        }
         if let id = try place.decodeIfPresent(DownloadID.self, forKey: .before) {
             self = .before(id)
         } else if let id = try place.decodeIfPresent(DownloadID.self, forKey: .after) {
             self = .after(id)
-        } else if let index = try place.decodeIfPresent(Int.self, forKey: .index), index >= 0 {
+        } else if place.contains(.index), case let index = try place.decodeNamed(Int.self, forKey: .index), index >= 0 {
             self = .index(index)
         } else {
             throw Self.unknown(decoder)
