@@ -180,7 +180,9 @@ struct SetTests {
             let last = try await Self.add(plain, rig, port: try #require(rig.addresses.port))
             #expect(last.status == 200, "\(last.text)")
             let whole = try await Self.reach([.complete, .incomplete, .failed], id, rig)
-            #expect(whole.state == .complete && whole.files == 3 && whole.set == plain, "\(whole)")
+            var safe = plain
+            safe.safeNames = true
+            #expect(whole.state == .complete && whole.files == 3 && whole.set == safe, "\(whole)")
             #expect(whole.root == rig.downloads && Self.hasFiles(rig.downloads + "/d"))
             #expect(try await rig.ask(.sets).shape(FileSetItems.self).items.map(\.id) == [id])
         }
@@ -217,6 +219,29 @@ struct SetTests {
             }
             let beside = NewSet(url: rig.origin.url("/other/"), directory: rig.directory + "/settle")
             #expect(try await Self.add(beside, rig).status == 201)
+        }
+    }
+
+    @Test("Set over TCP: it is answered and listed with the safe names that its files get, whatever was asked for")
+    func answeredNames() async throws {
+        try await DaemonRig.run { rig in
+            Self.serve(rig.origin)
+            let port = try #require(rig.addresses.port)
+            var ids: Set<String> = []
+            for (number, given) in [nil, false, true].enumerated() {
+                var new = NewSet(url: rig.origin.url("/pub/"), directory: "release")
+                new.safeNames = given
+                let reply = try await Self.add(new, rig, port: port)
+                #expect(reply.status == (number == 0 ? 201 : 200), "\(reply.text)")
+                let set = try reply.shape(FileSet.self)
+                #expect(set.set.safeNames == true)
+                ids.insert(set.id)
+            }
+            #expect(ids.count == 1)
+            #expect(try await rig.ask(.sets).shape(FileSetItems.self).items.map(\.set.safeNames) == [true])
+            var own = NewSet(url: rig.origin.url("/pub/"), directory: rig.downloads + "/own")
+            own.safeNames = false
+            #expect(try await Self.add(own, rig).shape(FileSet.self).set.safeNames == false)
         }
     }
 

@@ -17,6 +17,8 @@ extension API {
             of: .directory(new.directory), isLocal: call.isLocal, default: directory(of: call.session))
         if case .directory(let directory, _) = place { new.directory = Paths.normalized(directory) }
         try confinement?.check(new.directory)
+        // The set is stored and listed with what is done.
+        if root != nil { new.safeNames = true }
         let (set, isNew) = try await sets.add(new, root: root)
         var response = try Answer.json(set, status: isNew ? .created : .ok)
         if isNew { response.headers[.location] = Route.showSet.path(id: set.id) }
