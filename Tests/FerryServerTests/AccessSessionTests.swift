@@ -93,6 +93,15 @@ struct AccessSessionTests {
                 #expect(count.changed == 0, "\(route)")
                 #expect(count.failures?.map(\.error.code) == [.notFound], "\(route)")
             }
+            let own = try await rig.add(rig.new("/file/1k") { $0.startsPaused = true }).id
+            for place in [ListPlacement.before(listed.id), .after(listed.id), .before(DownloadID(rawValue: "none"))] {
+                for reply in [
+                    try await client.ask(.move, id: own.rawValue, body: place),
+                    try await client.ask(.moveMany, body: MoveBody([own.rawValue], to: place)),
+                    try await client.ask(.moveMany, body: MoveBody(words: [own.rawValue], to: place)),
+                ] { #expect(reply.status == 404 && reply.problem?.code == "notFound", "\(place) \(reply.text)") }
+            }
+            #expect(try await rig.ask(.remove, id: own.rawValue).status == 204)
             _ = try await client.ask(.clear, body: ClearBody(.all))
             let now = try await rig.ask(.show, id: id).shape(DownloadDetail.self).download
             #expect(now.status.state == .paused)

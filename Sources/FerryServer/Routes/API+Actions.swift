@@ -18,6 +18,7 @@ extension API {
     func move(_ call: APIRequest) async throws -> Response {
         let place = try await read(ListPlacement.self, of: call)
         let download = try await download(call.id, for: call)
+        try await checkMayName(place, for: call)
         try await download.moveInList(to: place)
         return try await listed(download, call)
     }

@@ -66,6 +66,7 @@ extension API {
                 case .first, .last, .index: break
                 }
             }
+            try await checkMayName(place, for: call)
             let ids =
                 if let ids { ids } else { try await manager.identifiers(RowFilter(session: session), order: .queue) }
             let own = try await manager.sessions(of: ids).filter { call.mayUse($0.value) }

@@ -119,6 +119,15 @@ struct API: Sendable {
         return download
     }
 
+    /// Throws `notFound` if a place over TCP is beside a download that is not listed, or belongs to another session.
+    func checkMayName(_ place: ListPlacement, for call: APIRequest) async throws(DownloadError) {
+        guard !call.isLocal else { return }
+        switch place {
+        case .before(let id), .after(let id): _ = try await download(id, for: call)
+        case .first, .last, .index: break
+        }
+    }
+
     /// Returns the row of the download in the request's path. Throws like ``download(_:for:)``.
     func row(_ call: APIRequest) async throws(DownloadError) -> CatalogueRow {
         guard let row = try await manager.rows([call.id]).first, call.mayUse(row.session) else {
