@@ -71,7 +71,8 @@ package enum RFC3339 {
             guard index == bytes.count - 1 else { return nil }
         } else {
             guard isThere("+", at: index) || isThere("-", at: index), bytes.count == index + 6,
-                let hours = number(index + 1, 2), isThere(":", at: index + 3), let minutes = number(index + 4, 2)
+                let hours = number(index + 1, 2), isThere(":", at: index + 3), let minutes = number(index + 4, 2),
+                hours < 24, minutes < 60
             else { return nil }
             offset = (hours * 60 + minutes) * 60 * (isThere("+", at: index) ? 1 : -1)
         }
@@ -79,6 +80,8 @@ package enum RFC3339 {
         // If the month has no such day, the day number belongs to a different date.
         guard CivilDate(dayNumber: date.dayNumber) == date else { return nil }
         let seconds = Int64(date.dayNumber) * 86_400 + hour * 3600 + minute * 60 + second - offset
+        // A leap second precedes the first day of a month in UTC (§5.7).
+        if second == 60, seconds % 86_400 != 0 || CivilDate(dayNumber: Int(seconds / 86_400)).day != 1 { return nil }
         return Date(timeIntervalSince1970: Double(seconds) + fraction)
     }
 }

@@ -74,7 +74,7 @@ package enum TimeWord {
             rest = rest[..<sign]
         }
         let time = numbers(rest, ":", digits: [2...2, 2...2, 2...2]) ?? numbers(rest, ":", digits: [2...2, 2...2])
-        guard let time, time[0] < 24, time[1] < 60 else { return nil }
+        guard let time, time[0] < 24, time[1] < 60, time.count < 3 || time[2] < 60 else { return nil }
         let date = CivilDate(year: days[0], month: days[1], day: days[2])
         // 2026-02-31 would be a day in March.
         guard 1...12 ~= date.month, date.day >= 1, CivilDate(dayNumber: date.dayNumber) == date else { return nil }

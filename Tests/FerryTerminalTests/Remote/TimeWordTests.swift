@@ -66,7 +66,8 @@ import Testing
         "TimeWord: times that do not exist are refused",
         arguments: [
             "", "soon", "24:00", "12:60", "2026-02-31 10:00", "2026-12-24", "12:3", "1:2:3", "+",
-            "2026-12-24T10:00+25:00", "13pm", "0am", "10", "pm", "tomorrow", "2023-11-14 22:13", "2020-01-01T00:00Z",
+            "2026-12-24T10:00+25:00", "2026-12-24T10:00:60Z", "13pm", "0am", "10", "pm", "tomorrow",
+            "2023-11-14 22:13", "2020-01-01T00:00Z",
         ])
     func refused(text: String) throws {
         #expect(throws: UsageError.self) { try TimeWord.parse(text, now: Self.now, zone: .fixed(0)) }
