@@ -208,7 +208,13 @@ struct OpenAPITests {
         func parameter(_ name: String) -> JSONValue? { query.first { $0["name"] == .text(name) }?["schema"] }
         #expect(parameter("sort")?["enum"] == list(ListSort.allCases.map(\.rawValue)))
         #expect(parameter("order")?["enum"] == list(ListQuery.Order.allCases.map(\.rawValue)))
-        #expect(parameter("limit")?["maximum"] == .whole(ListQuery.most))
+        for name in ["offset", "limit"] { #expect(parameter(name)?["maximum"] == .whole(ListQuery.most), "\(name)") }
+        #expect(parameter("offset")?["default"] == .whole(ListQuery().offset))
+        #expect(parameter("limit")?["default"] == .whole(ListQuery().limit))
+        let set = schemas["NewSet"]?["properties"]
+        #expect(set?["depth"]?["minimum"] == .whole(NewSet.depths.lowerBound))
+        #expect(set?["depth"]?["maximum"] == .whole(NewSet.depths.upperBound))
+        for name in ["include", "exclude"] { #expect(set?[name]?["maxItems"] == .whole(NewSet.mostPatterns)) }
         #expect(Set(query.compactMap { $0["name"] }) == Set(ListQuery.names.map { .text($0) }))
         let events = document["paths"]?["/events"]?["get"]?["responses"]?["200"]?["content"]
         guard case .text(let told)? = events?[ServerSentEvent.mediaType]?["schema"]?["description"] else {
@@ -216,5 +222,15 @@ struct OpenAPITests {
             return
         }
         #expect(told.contains(StreamEvent.Name.allCases.map(\.rawValue).joined(separator: ", ")))
+    }
+
+    @Test("OpenAPI: the data of every event of the stream has a schema")
+    func events() throws {
+        let stream = try operation(.events, in: JSONValue(OpenAPIDocument.data))["responses"]?["200"]?["content"]
+        let named = try #require(stream?[ServerSentEvent.mediaType]?["x-events"]?.members)
+        let expected = StreamEvent.Name.allCases.map { name in
+            (name.rawValue, ["$ref": .text("#/components/schemas/" + ShapeSamples.schema(of: name))] as JSONValue)
+        }
+        #expect(named == Dictionary(uniqueKeysWithValues: expected))
     }
 }

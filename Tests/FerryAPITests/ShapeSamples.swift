@@ -224,6 +224,21 @@ enum ShapeSamples {
         id: "i", name: "Firefox on Linux", madeAt: Date(timeIntervalSince1970: 1_738_314_300),
         lastUsed: Date(timeIntervalSince1970: 1_738_400_700.5), isOwn: true)
 
+    /// One event of each name.
+    static var streamed: [StreamEvent] {
+        [
+            .state(download()), .removed(["a"], asOf: 3), .order(asOf: 4), .happened(event(.paused)),
+            .settings(settings), .network(network), .set(fileSet), .ended(event(.cancelled)), .upToDate,
+            .progress([.init(id: "a", progress: DownloadProgress(completedBytes: 3))], bytesPerSecond: 2.5),
+            .reset(.init(items: [download()], total: 1, settings: settings, network: network)),
+        ]
+    }
+
+    /// The name of the schema of an event's data.
+    static func schema(of name: StreamEvent.Name) -> String {
+        name.rawValue.prefix(1).uppercased() + name.rawValue.dropFirst() + "Event"
+    }
+
     /// The samples by the name of their schema.
     static var all: [(String, any Encodable)] {
         var count = ActionCount(0, failures: [ActionFailure("a", error)])
@@ -295,6 +310,7 @@ enum ShapeSamples {
         all.append(("Problem", problem))
         for kind in kinds { all.append(("EventBody", event(kind))) }
         for one in told { all.append(("EventBody", event(one))) }
+        for one in streamed { all.append((schema(of: one.name), try? JSONValue(one.data()))) }
         return all
     }
 }

@@ -299,17 +299,7 @@ struct ShapeTests {
 
     @Test("StreamEvent: every event is read back as it was sent, and an unknown name gives nil")
     func stream() throws {
-        let events: [StreamEvent] = [
-            .state(ShapeSamples.download()), .removed(["a"], asOf: 3), .order(asOf: 4),
-            .happened(ShapeSamples.event(.paused)),
-            .settings(ShapeSamples.settings), .network(ShapeSamples.network),
-            .set(ShapeSamples.fileSet), .ended(ShapeSamples.event(.cancelled)), .upToDate,
-            .progress([.init(id: "a", progress: DownloadProgress(completedBytes: 3))], bytesPerSecond: 2.5),
-            .reset(
-                .init(
-                    items: [ShapeSamples.download()], total: 1, settings: ShapeSamples.settings,
-                    network: ShapeSamples.network)),
-        ]
+        let events = ShapeSamples.streamed
         for event in events { #expect(try StreamEvent(event.sent(id: nil)) == event) }
         #expect(Set(events.map(\.name)) == Set(StreamEvent.Name.allCases))
         #expect(try StreamEvent(ServerSentEvent(name: "later", data: "{}")) == nil)

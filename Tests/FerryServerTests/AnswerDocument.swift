@@ -42,27 +42,11 @@ struct AnswerDocument: Sendable {
     /// The violations by the data of a stream event.
     func faults(of event: ServerSentEvent) -> [String] {
         guard let data = try? JSONValue(Data(event.data.utf8)) else { return ["\(event.name): it is no JSON"] }
-        switch StreamEvent.Name(rawValue: event.name) {
-        case .state: return faults(of: data["download"], as: "ListedDownload")
-        case .happened, .ended: return faults(of: data["event"], as: "EventBody")
-        case .settings: return faults(of: data["settings"], as: "SettingsBody")
-        case .network: return faults(of: data["network"], as: "NetworkStatus")
-        case .set: return faults(of: data["set"], as: "FileSet")
-        case .reset: return faults(of: data["snapshot"], as: "Snapshot")
-        case .progress:
-            guard case .list(let downloads)? = data["downloads"] else { return ["progress: of no downloads"] }
-            return downloads.flatMap { faults(of: $0, as: "StreamProgress") }
-        case .removed:
-            guard case .list? = data["ids"], case .whole? = data["asOf"] else {
-                return ["removed: no identifiers, or no position"]
-            }
-            return []
-        case .order:
-            guard case .whole? = data["asOf"] else { return ["order: no position"] }
-            return []
-        case .upToDate: return []
-        case nil: return ["\(event.name): an event that nobody knows"]
+        let content = response(of: .events, 200)?["content"]?[ServerSentEvent.mediaType]
+        guard let schema = content?["x-events"]?[event.name] else {
+            return ["\(event.name): an event that nobody knows"]
         }
+        return checker.faults(data, schema, at: event.name)
     }
 
     /// The statuses of success that the document has for a route.

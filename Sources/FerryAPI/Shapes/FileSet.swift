@@ -36,6 +36,11 @@ package struct NewSet: ClientBody, Encodable, Hashable {
     /// Whether files that do not belong to the set are replaced; `nil` means false.
     package var replacesOthers: Bool?
 
+    /// The permitted values of ``depth``.
+    package static let depths = 0...64
+    /// The maximum number of patterns in ``include`` and ``exclude`` together.
+    package static let mostPatterns = 100
+
     package init(url: String? = nil, list: String? = nil, directory: String) {
         (self.url, self.list, self.directory) = (url, list, directory)
     }

@@ -3,9 +3,7 @@ import FerryAPI
 import FerryCore
 
 extension NewSet {
-    private static let mostPatterns = 100
     private static let mostPatternBytes = 1000
-    private static let mostDepth = 64
     /// The maximum length of a path that a system opens, in bytes.
     private static let mostPathBytes = 4096
 
@@ -38,8 +36,9 @@ extension NewSet {
             throw Problem(
                 .badRequest, "At most \(Self.mostPatterns) patterns of at most \(Self.mostPatternBytes) bytes.")
         }
-        guard depth.map({ 0...Self.mostDepth ~= $0 }) ?? true else {
-            throw Problem(.badRequest, "depth must be a number from 0 to \(Self.mostDepth).")
+        guard depth.map(Self.depths.contains) ?? true else {
+            throw Problem(
+                .badRequest, "depth must be a number from \(Self.depths.lowerBound) to \(Self.depths.upperBound).")
         }
         guard maxDelete.map({ DeletionLimit($0) != nil }) ?? true else {
             throw Problem(.badRequest, "maxDelete must be a number of files, or a percentage up to 100%.")
