@@ -56,9 +56,8 @@ extension KeyedDecodingContainer {
     package func decodeNamed<Value: Decodable>(
         _ type: Value.Type, forKey key: Key, between limits: (least: String, most: String)? = nil
     ) throws -> Value {
-        do { return try decode(type, forKey: key) } catch where error is DecodingError || error is DownloadError {
-            throw error
-        } catch {
+        do { return try decode(type, forKey: key) } catch {
+            if error is DecodingError || error is DownloadError { throw error }
             let number = try? decode(Double.self, forKey: key)
             let (least, most) = limits ?? ("\(Int.min)", "\(Int.max)")
             let defect =
