@@ -9,6 +9,6 @@ package enum Repository {
     }
 
     package static func text(_ path: String) throws -> String {
-        try String(contentsOf: url(path), encoding: .utf8)
+        try String(contentsOfFile: url(path).path, encoding: .utf8)
     }
 }
