@@ -13,7 +13,7 @@ import Synchronization
 
 /// The last page that an upstream has sent for each request, used while the upstream is down.
 ///
-/// A page is stored under its URL, the types that the client accepts, and a keyed digest of the client's credentials, so that
+/// A page is stored under a keyed digest of its URL, the types that the client accepts, and the client's credentials, so that
 /// no client receives content that was sent to others.
 struct GatewayPages: Sendable {
     struct Page: Sendable {
@@ -24,7 +24,7 @@ struct GatewayPages: Sendable {
         var share: GatewayResponder.Holder
     }
 
-    /// The error if the budget has no room for a stored page.
+    /// The error that is thrown if the budget has no room for a stored page.
     struct NoRoom: Error {}
 
     private struct Record: Codable {
@@ -42,7 +42,7 @@ struct GatewayPages: Sendable {
         "X-PyPI-Last-Serial", "X-Repo-Commit", "X-Total-Count", "OCI-Subject", "OCI-Filters-Applied",
     ]
 
-    /// The stored fields of the head of a hub's file.
+    /// The stored fields of the head of a file from the hub (Hugging Face).
     private static let keptOfFiles = kept + ["X-Linked-Etag", "X-Linked-Size", "Content-Length"]
 
     let directory: String
@@ -88,7 +88,8 @@ struct GatewayPages: Sendable {
         at date: Date
     ) async {
         if let tag, tags[name] == tag {
-            // Renews the date, because the age counts from the last use. A head that has been removed is written again.
+            // Renews the date, because a sweep removes the pages that have not been used for longest. A head that has been
+            // removed is written again.
             let path = "\(directory)/\(name)"
             let isThere = await onFileThread {
                 (try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)) != nil
@@ -142,7 +143,8 @@ struct GatewayPages: Sendable {
             head: ResponseHead(status: record.status ?? 200, headers: fields), url: url, bytes: bytes, share: holder)
     }
 
-    /// Removes pages that were written before `date`, and the oldest pages until the rest has at most `most` bytes. Blocks.
+    /// Removes pages that were last written or renewed before `date`, and the oldest pages until the rest has at most `most`
+    /// bytes. Blocks.
     func sweep(before date: Date, most: ByteCount) {
         let files = FileManager.default
         let all = ((try? files.contentsOfDirectory(atPath: directory)) ?? []).compactMap {

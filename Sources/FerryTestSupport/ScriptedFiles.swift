@@ -10,7 +10,7 @@ import Synchronization
     import Foundation
 #endif
 
-/// A transport that serves scripted files on every host, instead of servers.
+/// A transport that serves scripted files for every host, in place of real servers.
 final class ScriptedFiles: Transport {
     private let files: [ScriptedFile]
     /// The temporary directory that is deleted with this object; `nil` for none.
@@ -62,7 +62,8 @@ final class ScriptedFiles: Transport {
 }
 
 extension DownloadManager.Configuration {
-    /// Creates a manager for previews and tests: downloads from every host come from `files`, by the paths of their URLs; other
+    /// Returns a configuration for previews and tests: downloads from every host come from `files`, by the paths of their URLs;
+    /// other
     /// paths are answered with 404. Everything else works as usual: queue, states, events, resuming, files.
     ///
     /// ```swift

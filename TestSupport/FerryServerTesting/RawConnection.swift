@@ -26,6 +26,8 @@ package enum RawConnection {
         package var body = ""
     }
 
+    /// Sends this text over a new connection and returns the response.
+    ///
     /// - Parameter isLast: Whether the client shuts down its sending side before it reads the response.
     package static func send(_ text: String, port: Int, isLast: Bool = false) async -> Reply {
         await blocking { exchange(Array(text.utf8), port, isLast) }
@@ -62,7 +64,7 @@ package enum RawConnection {
 
     private static func open(_ port: Int) -> Int32? {
         let descriptor = socket(AF_INET, ferry_SOCK_STREAM, 0)
-        // Prevents a hang. Lower than the time limit of the tests, which cannot end a system call.
+        // Prevents a hang. The time limit of the tests is longer, and cannot end a system call.
         var limit = timeval(tv_sec: 1200, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()

@@ -1,6 +1,7 @@
 import FerryCore
 
-/// Decides when a reader that requests one status per interval gets it: a change of the state at once, progress at most once
+/// Decides when a reader that requests at most one status per interval gets each status: a change of the state at once, progress
+/// at most once
 /// per interval, and the latest kept status after the interval.
 struct UpdatePace {
     private let interval: Duration

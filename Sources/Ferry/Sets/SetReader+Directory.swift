@@ -6,7 +6,8 @@ import SystemPackage
 /// The files below a local directory.
 ///
 /// Other programs may write into the directory meanwhile. No file is opened until it is stored, and no link below the directory
-/// is followed. Each name is checked while its directory is read; a name that the filter leaves out is not kept.
+/// is followed. Each name is checked while its directory is read; the name of a file that the filter leaves out
+/// is not kept.
 extension SetReader {
     /// Adds the regular files below a directory, except Ferry's own, one directory at a time, in the byte order of the names.
     ///
@@ -103,7 +104,7 @@ final class DirectoryWalk: Sendable {
             guard let found = try fileSystem.statusIfPresent(place) else { return }
             status = found
         } catch {
-            // The file may exist, so because of this problem no file counts as gone.
+            // The file may exist. Because a problem is recorded, no file counts as gone.
             state.listing.problems.append(.phrase(error.phrase))
             return keep(path, &state)
         }
@@ -168,7 +169,7 @@ final class DirectoryWalk: Sendable {
         return part.utf8.hasSuffix(ReservedName.part.text) && hasJournal(part)
     }
 
-    /// Whether a name is that of a journal, digests or a manifest, including drafts and backups. Files with other reserved
+    /// Whether a name is that of a journal, a digest file or a manifest, or of a draft or backup of one. Files with other reserved
     /// names count as users' files here. The names of manifests and digests are recognized regardless of letter case, as in
     /// ``SetPath/isOwn(_:)``.
     private static func isRecord(_ name: String) -> Bool {

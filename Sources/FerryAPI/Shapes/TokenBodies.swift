@@ -59,7 +59,7 @@ package struct TokenItem: Codable, Sendable, Hashable {
     }
 }
 
-/// `GET /tokens`: most recently used first.
+/// The response of `GET /tokens`: the tokens, most recently used first.
 package struct TokenItems: Codable, Sendable, Hashable {
     package var items: [TokenItem]
     package init(_ items: [TokenItem]) { self.items = items }

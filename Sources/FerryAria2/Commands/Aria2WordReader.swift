@@ -18,7 +18,7 @@ struct Aria2WordReader {
 
     private let words: [String]
     private var index = 0
-    /// The unread letters of the last word, because `-cR` is two options.
+    /// The unread letters of the last word, which may hold several options, such as `-cR`.
     private var letters: Substring = ""
     private var endsOptions = false
 

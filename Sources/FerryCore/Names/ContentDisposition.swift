@@ -9,7 +9,8 @@ package enum ContentDisposition {
     /// Returns the suggested file name, decoded but not sanitized; see ``SafeName``.
     ///
     /// In order of preference: `filename*` in its declared charset (RFC 8187); a percent-encoded `filename`, as UTF-8
-    /// or GB 18030; `filename` as it is. A parameter is skipped if it has several different values, lacks its closing
+    /// or GB 18030; `filename` as encoded words (RFC 2047); `filename` as it is. A parameter is skipped if it has several
+    /// different values, lacks its closing
     /// quote, has an unknown charset, or is damaged (U+FFFD). `nil` if no parameter is usable.
     ///
     /// In quotes, a backslash escapes only a quote or another backslash (RFC 9110 §5.6.4); elsewhere it is kept as part

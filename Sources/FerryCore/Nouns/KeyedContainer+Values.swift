@@ -49,8 +49,8 @@ extension KeyedDecodingContainer {
         try contains(key) && !decodeNil(forKey: key) ? decodeBytes(forKey: key) : nil
     }
 
-    /// Decodes a value. If a number in it cannot be represented, the error names the member; that of `JSONDecoder` does not, and
-    /// calls the whole text invalid.
+    /// Decodes a value. If a number in it cannot be represented, the error names the member, unlike the error of
+    /// `JSONDecoder`, which calls the whole text invalid.
     ///
     /// - Parameter limits: The least and the greatest number that the member may have; by default those of `Int`.
     package func decodeNamed<Value: Decodable>(

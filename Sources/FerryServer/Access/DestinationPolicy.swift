@@ -25,11 +25,13 @@ package struct DestinationPolicy: Sendable {
 
     package init(allowed: [String]) { self.allowed = allowed }
 
-    /// The maximum length of a path in bytes: `PATH_MAX`, because no system opens longer paths. It limits the number of components
+    /// The maximum length of a path in bytes: `PATH_MAX` of Linux, because no system opens longer paths. It limits the number of
+    /// components
     /// to check.
     static let mostBytes = 4096
 
-    /// Returns the destination of a request, and the allowed directory in which it must be opened; `nil` for no such limit.
+    /// Returns the destination of a request, and the allowed directory in which it must be opened; `nil` if it may be
+    /// anywhere.
     ///
     /// Throws `invalidRequest` for a location that is not allowed. The path may change before the download runs:
     /// ``FerryEngine/FileSystem/confined(to:)`` then enforces `root`.

@@ -30,7 +30,7 @@ package enum AddPlanner {
     /// Returns the plan.
     ///
     /// - Parameters:
-    ///   - directory: The absolute directory of files without one of their own.
+    ///   - directory: The absolute path of the directory for files that have no directory of their own.
     ///   - absolute: Resolves a path against the working directory.
     package static func plan(
         _ options: AddOptions, directory: String, world: PlanningWorld, now: Date, zone: LocalZone,

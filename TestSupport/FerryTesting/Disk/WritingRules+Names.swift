@@ -1,7 +1,7 @@
 import FerryCore
 import FerryEngine
 
-/// The rules for publishing files, and for the disk that is found at a start.
+/// The rules for publishing files, and for the contents of the disk when the engine starts.
 extension WritingRules {
     /// Whether a user would mistake a file of this name for a finished one.
     static func isFinal(_ name: String) -> Bool {
@@ -80,7 +80,7 @@ extension WritingRules {
         claims[journal]?.values.joined().max { $0.sequence < $1.sequence }
     }
 
-    /// Checks the disk at a start: journals must be correct, and files with a final name must be complete.
+    /// Checks the disk when the engine starts: journals must be correct, and files with a final name must be complete.
     mutating func look(at image: DiskImage) {
         for entries in image.directories.values {
             for (name, inode) in entries.names {

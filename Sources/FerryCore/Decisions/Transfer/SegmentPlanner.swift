@@ -23,7 +23,7 @@ package struct SegmentPlanner: Sendable {
         package var askedEnd: ByteCount
         /// The write in progress.
         package var writing: Range<ByteCount>?
-        /// Whether a sync has failed since the write began, so that its data may be lost without another error.
+        /// Whether a sync has failed since the write began, so that the written data may be lost without another error.
         package var isWritingDoubtful = false
 
         package var remaining: ByteCount { max(0, end - position) }
@@ -38,7 +38,7 @@ package struct SegmentPlanner: Sendable {
     /// The number of bytes in ``written``, cached because it is read often.
     package private(set) var writtenBytes: ByteCount
     private var claimedBytes: ByteCount
-    /// Forgotten ranges that a journal may still claim, so that they must not be written.
+    /// Forgotten ranges, which must not be written because a journal may still claim them.
     package private(set) var withheld = RangeSet<ByteCount>()
     package private(set) var segments: [ConnectionID: Segment] = [:]
 
@@ -107,7 +107,7 @@ package struct SegmentPlanner: Sendable {
 
     /// Assigns a stream from `start` to `asked`; bytes that are already written are skipped.
     ///
-    /// Covers all unassigned bytes in that range; used only if no other connection has a segment.
+    /// The segment covers all unassigned bytes in that range. Call this method only if no other connection has a segment.
     package mutating func assignStream(_ id: ConnectionID, from start: ByteCount, asked: ByteCount) {
         segments[id] = Segment(position: start, end: min(asked, end), askedEnd: asked)
     }
@@ -165,7 +165,7 @@ package struct SegmentPlanner: Sendable {
         return .write(segment.position..<until)
     }
 
-    /// Records that the write of ``place(_:count:)`` has returned. Returns the bytes that now count as written; `nil`
+    /// Records that the write that ``place(_:count:)`` requested has succeeded. Returns the bytes that now count as written; `nil`
     /// if a sync has failed since the write began.
     @discardableResult
     package mutating func wrote(_ id: ConnectionID) -> Range<ByteCount>? {
