@@ -171,20 +171,20 @@ extension Scheduler {
         return until
     }
 
-    /// A run has ended, so files that have landed meanwhile can be spliced.
+    /// Splices files that landed during a run. Called when the run has ended.
     func retryLanded(_ id: DownloadID) { withLeases(of: [id]) { $0.retried($1) } }
 
-    /// The user has paused downloads, so the system must stop too.
+    /// Takes back the leases of downloads that the user has paused, so that the system stops too.
     func takeBackLeases(of ids: [DownloadID]) { withLeases(of: ids) { $0.takeBack($1) } }
 
-    /// The network rules have changed; tasks that have begun would keep the old ones.
+    /// Takes back all leases after a change of the network rules, because tasks that have begun would keep the old rules.
     func takeBackAllLeases() {
         guard let keeper = handover.keeper else { return }
         for id in Set(keeper.leases.map(\.download)) { keeper.takeBack(id) }
         pumpHandover()
     }
 
-    /// Downloads have ended or start over; their data from the system is not needed.
+    /// Withdraws the leases of downloads that have ended or start over, because data from the system is no longer needed.
     func withdrawLeases(of ids: [DownloadID]) { withLeases(of: ids) { $0.withdrew($1) } }
 
     private func withLeases(of ids: [DownloadID], _ change: (HandoverKeeper, DownloadID) -> Void) {

@@ -156,7 +156,7 @@ package final class NetworkHub: Sendable {
 
     package init() {}
 
-    /// The status that `current` returns and every later one; if `current` returns `nil`, begins with the next status sent.
+    /// Returns a stream of the status that `current` returns and every later one; without the former if `current` returns `nil`.
     package func stream(from current: () -> NetworkStatus?) -> AsyncStream<NetworkStatus> {
         followers.stream { (current(), isLast: isClosed.load(ordering: .acquiring)) }
     }

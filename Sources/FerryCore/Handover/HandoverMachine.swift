@@ -7,7 +7,7 @@
 /// Invariants, under any order of events:
 /// - a task is started only for a stored lease, and a landed file is used only for a stored lease;
 /// - the leases of one download do not overlap;
-/// - every lease ends, and its end is reported before the stored leases omit it, so at least once;
+/// - every lease ends, and its end is reported at least once, because the lease is removed from the store only after the report;
 /// - a lease is not a claim: no event changes the claims of the journal, except the splice of a verified file;
 /// - each wake by the system is completed exactly once.
 package struct HandoverMachine: Sendable {
@@ -101,7 +101,7 @@ package struct HandoverMachine: Sendable {
         strays.map { .discard($0) } + splices(of: [.landed])
     }
 
-    /// Returns the actions for the files that their download could not accept before.
+    /// Returns the actions for the landed files that the download could not accept earlier.
     package mutating func retried(_ download: DownloadID) -> [HandoverAction] {
         let found = splices(of: [.postponed], download)
         for case .splice(let lease) in found { entries[lease.number]?.stage = .landed }
@@ -121,7 +121,7 @@ package struct HandoverMachine: Sendable {
     package struct Batch: Sendable, Hashable {
         /// The requests of the tasks, which are started together after the actions.
         package var requests: [LeasedRequest] = []
-        /// The reasons for which downloads, or the rest of them, stay with the app.
+        /// The reasons why downloads, or the remaining ranges of a download, stay with the app.
         package var refusals: [DownloadID: HandoverRefusal] = [:]
         package var actions: [HandoverAction] = []
     }
@@ -183,7 +183,7 @@ package struct HandoverMachine: Sendable {
         }
     }
 
-    /// Removes leases that could not be stored, so that none of their tasks was started.
+    /// Removes leases that could not be stored; none of their tasks has been started.
     package mutating func notBegun(_ numbers: [LeaseNumber]) {
         for number in numbers where entries[number]?.stage == .planned { entries[number] = nil }
     }
@@ -322,8 +322,8 @@ package struct HandoverMachine: Sendable {
 
     // MARK: Wakes
 
-    /// Records that the system has resumed or started the app for its session, and waits for the completion handler to be
-    /// called.
+    /// Records that the system has resumed or started the app for its session, and expects the app to call the completion
+    /// handler.
     package mutating func woken() -> [HandoverAction] {
         wakes += 1
         return completion()

@@ -4,7 +4,7 @@
 /// count as suffixes. This fallback separates unrelated hosts, except below private suffixes such as `github.io`.
 package struct PublicSuffixes: Sendable {
     private var rules: Set<String> = []
-    /// Domains of which every subdomain is a suffix: `ck` for the rule `*.ck`.
+    /// Domains whose direct subdomains are all suffixes: `ck` for the rule `*.ck`.
     private var parents: Set<String> = []
     /// Names that are not suffixes although their parent is in ``parents``.
     private var exceptions: Set<String> = []

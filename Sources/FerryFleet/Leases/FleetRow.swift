@@ -15,7 +15,8 @@ struct FleetRow: Sendable, Hashable {
     /// The server that the row depends on; `nil` if it has mirrors.
     var server: Origin? { request.sources.count == 1 ? request.sources.first.map(Origin.init(of:)) : nil }
 
-    /// Returns the host as budgets name it. A trailing dot is removed, because the name with a dot refers to the same server.
+    /// Returns the host in the form that host budgets use. A trailing dot is removed, because the name with a dot refers to the
+    /// same server.
     static func host(of url: DownloadURL) -> String {
         url.host.utf8.last == UInt8(ascii: ".") ? String(url.host.dropLast()) : url.host
     }
@@ -31,7 +32,7 @@ struct FleetRow: Sendable, Hashable {
                 sources: sources, destination: .file(Paths.join(lease.batch.directory, path)))
             if let prefix = lease.batch.prefix {
                 request.uploadTo = prefix.appendingKey(path)
-                // Below the worker's own directory, until it is uploaded.
+                // The file stays below the worker's own directory until it is uploaded.
                 request.destination = .file("\(lease.batch.id)-\(number)")
             }
             request.checksum = digest

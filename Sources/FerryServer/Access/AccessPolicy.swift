@@ -5,7 +5,8 @@ public import HTTPTypes
 /// The conditions that a request must meet before it is processed.
 ///
 /// Any web page can send requests to loopback, and DNS rebinding makes them look same-site. A request over TCP therefore needs this
-/// daemon's `Host`, no foreign `Origin`, a token, and JSON as its content type. Pure.
+/// daemon's `Host` and no foreign `Origin`. A request to the API also needs a token, except for open routes, and JSON as its
+/// content type, unless it only reads. The policy has no side effects.
 public struct AccessPolicy: Sendable, Hashable {
     /// The TCP port of the daemon.
     public var port: Int

@@ -26,8 +26,8 @@ public struct PrivateFile: Sendable {
     /// - Parameter most: The maximum size in bytes.
     public init(_ path: String, most: Int) { (self.path, mostBytes) = (path, most) }
 
-    /// Returns the text; `nil` if the file is missing, larger than the maximum, not UTF-8, or not a regular file of
-    /// this user without access for others.
+    /// Returns the text; `nil` if the file is missing, larger than the maximum, or not UTF-8, or if it is not a regular file
+    /// that belongs to this user and that others cannot access.
     public func read() -> String? {
         let most = mostBytes
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
@@ -80,8 +80,8 @@ public struct PrivateFile: Sendable {
     /// The number of random bytes in a temporary name.
     private static let temporaryBytes = 8
 
-    /// Removes the temporary files that ``write(_:)`` left in a directory when it was ended by a kill or a power cut. No other
-    /// process may write there meanwhile.
+    /// Removes the temporary files that ``write(_:)`` left in a directory when it was interrupted by a kill or a power cut. No
+    /// other process may write there meanwhile.
     public static func removeUnfinished(in directory: String) {
         for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
             let bytes = Array(name.utf8)
@@ -104,7 +104,7 @@ public struct PrivateFile: Sendable {
     /// The maximum number of copies of one unreadable file.
     private static let mostUnreadable = 100
 
-    /// The reason of a Foundation file error: the system's message, if the error has one.
+    /// The reason for a Foundation file error: the system's message, if the error has one.
     static func reason(of error: any Error) -> String {
         guard let inner = (error as? CocoaError)?.underlying as? POSIXError else { return "\(error)" }
         return String(cString: strerror(inner.code.rawValue))

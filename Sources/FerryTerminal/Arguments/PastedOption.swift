@@ -13,8 +13,9 @@ struct PastedOption: Sendable {
         case words([String])
         /// This Ferry option, with the value unchanged.
         case option(String)
-        /// This Ferry option, with a number of seconds, or a size in units of 1024, in Ferry's syntax.
+        /// This Ferry option, with a number of seconds, in Ferry's syntax.
         case seconds(String)
+        /// This Ferry option, with a size in units of 1024, in Ferry's syntax.
         case size(String)
         /// The option is Ferry's default behaviour, or has no effect here.
         case nothing(takesValue: Bool)
@@ -32,7 +33,7 @@ struct PastedOption: Sendable {
         }
     }
 
-    /// An option that, together with others, determines which files are written, and how often a download is attempted.
+    /// An option that affects the whole command, such as which files are written or how often a download is attempted.
     enum Role: Sendable, Hashable {
         case file, nameOfURL, namesOfURLs, nameOfServer, quiet, showsProgress, retries, tries, retriesRefused, protocols
         case url

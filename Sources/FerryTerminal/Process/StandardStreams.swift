@@ -55,7 +55,7 @@ package enum StandardStreams {
     }
 }
 
-/// Declared outside the type, whose own `write` would hide the function.
+/// Declared outside the type, whose own `write` would hide the function of the C library.
 private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
 }

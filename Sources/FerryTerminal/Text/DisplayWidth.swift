@@ -50,7 +50,7 @@ package enum DisplayWidth {
         return head + gap + String(tail.reversed())
     }
 
-    /// Breaks a sentence into lines of at most `limit` columns, between words or wide characters, so that no figure is
+    /// Breaks a sentence into lines of at most `limit` columns, between words or wide characters, so that no number is
     /// shortened. A word that is longer than a line is broken anywhere.
     package static func wrap(_ text: String, to limit: Int) -> [String] {
         var lines: [String] = []
