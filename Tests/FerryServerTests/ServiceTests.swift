@@ -178,13 +178,13 @@ struct ServiceTests {
         #expect(told.settings == "/x.json")
         let relative = DaemonPaths(
             environment: ["FERRY_STATE_DIR": "test", "FERRY_CONFIG": "my/ferry.json", "XDG_RUNTIME_DIR": "/r"],
-            home: "/home/u", userID: 7, workingDirectory: "/work")
-        #expect(relative.state == "/work/test")
-        #expect(relative.socket == "/work/test/run/ferry.sock")
-        #expect(relative.settings == "/work/my/ferry.json")
+            home: "/home/u", userID: 7, workingDirectory: "/here")
+        #expect(relative.state == "/here/test")
+        #expect(relative.socket == "/here/test/run/ferry.sock")
+        #expect(relative.settings == "/here/my/ferry.json")
         let empty = DaemonPaths(
             environment: ["FERRY_STATE_DIR": "", "FERRY_SOCKET": "", "FERRY_CONFIG": ""], home: "/home/u", userID: 7,
-            workingDirectory: "/work")
+            workingDirectory: "/here")
         #expect(empty == plain)
     }
 

@@ -471,7 +471,7 @@ struct SetTests {
         }
     }
 
-    @Test("Set: a file that was paused and is no longer listed leaves no part file and no download")
+    @Test("Set: with deletion, a file that was paused and is no longer listed leaves no part file and no download")
     func unlisted() async throws {
         try await DaemonRig.run { rig in
             func list(_ names: [String]) {
@@ -483,7 +483,8 @@ struct SetTests {
             rig.origin.always("/f", .stall(after: 1 << 20))
             list(["f", "g"])
             let place = rig.directory + "/set"
-            let new = NewSet(url: rig.origin.url("/list"), directory: place)
+            var new = NewSet(url: rig.origin.url("/list"), directory: place)
+            new.deletesGone = true
             let id = try await Self.add(new, rig).shape(FileSet.self).id
             try await rig.follow(query: "session=all") { events in
                 _ = try await events.next { event -> Bool? in

@@ -41,12 +41,12 @@ struct ChildEnvironmentTests {
             "FERRY_STATE_DIR": "test", "FERRY_SOCKET": "/s", "FERRY_CONFIG": "", "FERRY_BINARY": "bin/ferry",
             "FERRY_DIRECTORY": "d",
         ]
-        let daemon = ChildEnvironment.daemon(from: own, in: "/work")
+        let daemon = ChildEnvironment.daemon(from: own, in: "/here")
         #expect(
             daemon == [
-                "FERRY_STATE_DIR": "/work/test", "FERRY_SOCKET": "/s", "FERRY_CONFIG": "",
-                "FERRY_BINARY": "/work/bin/ferry", "FERRY_DIRECTORY": "d",
+                "FERRY_STATE_DIR": "/here/test", "FERRY_SOCKET": "/s", "FERRY_CONFIG": "",
+                "FERRY_BINARY": "/here/bin/ferry", "FERRY_DIRECTORY": "d",
             ])
-        #expect(ChildEnvironment.command(from: own, in: "/work")["FERRY_STATE_DIR"] == "/work/test")
+        #expect(ChildEnvironment.command(from: own, in: "/here")["FERRY_STATE_DIR"] == "/here/test")
     }
 }

@@ -57,13 +57,14 @@ struct DirectoryPlace: SyncPlace {
         return (place, manifest)
     }
 
-    /// Removes the part files and journals that killed runs have left of files that the source no longer lists, if the list was
-    /// read completely. Examines the directories of the list and of the manifest. Returns the paths of the files.
+    /// Removes the part files and journals that killed runs have left of files that the source no longer lists, if deletion is
+    /// requested and the list was read completely. Examines the directories of the list and of the manifest. Returns the paths of
+    /// the files.
     private static func removeRemains(
         below root: FilePath, _ listing: SetListing, _ plan: SyncPlan, _ recorded: [FilePath], _ options: SyncOptions,
         _ fileSystem: any FileSystem
     ) -> Set<FilePath> {
-        guard listing.problems.isEmpty, plan.problems.isEmpty else { return [] }
+        guard options.deletesGone, listing.problems.isEmpty, plan.problems.isEmpty else { return [] }
         var removed: Set<FilePath> = []
         let listed = Set(plan.steps.map(\.key))
         let directories = Set(listed.union(recorded).map { $0.removingLastComponent() }).union([""])

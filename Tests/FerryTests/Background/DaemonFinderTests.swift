@@ -72,10 +72,10 @@ struct DaemonFinderTests {
         #expect(DaemonSocket.path(environment: both, user: 7) == "/x/y.sock")
         // A relative path must not lead to the user's own daemon.
         let relative = both.merging(["FERRY_SOCKET": "y.sock"]) { $1 }
-        #expect(DaemonSocket.path(environment: relative, user: 7, workingDirectory: "/work") == "/work/y.sock")
+        #expect(DaemonSocket.path(environment: relative, user: 7, workingDirectory: "/here") == "/here/y.sock")
         #expect(
-            DaemonSocket.path(environment: ["FERRY_STATE_DIR": "test"], user: 7, workingDirectory: "/work")
-                == "/work/test/run/ferry.sock")
+            DaemonSocket.path(environment: ["FERRY_STATE_DIR": "test"], user: 7, workingDirectory: "/here")
+                == "/here/test/run/ferry.sock")
     }
 
     @Test("DaemonSocket: a directory taken by another user is skipped, by the daemon and by its clients")
