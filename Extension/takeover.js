@@ -87,11 +87,11 @@ async function sizeOf(item) {
   return undefined;
 }
 
-/// Cancels the browser's own download. Gives false if it has ended by itself, or cannot be cancelled.
+/// Cancels the browser's own download. Gives false if it has ended by itself, has been removed from the browser's list, or
+/// cannot be cancelled.
 async function give(own) {
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    const state = await stateOf(own);
-    if (state === 'complete' || state === 'interrupted') return false;
+    if ((await stateOf(own)) !== 'in_progress') return false;
     try {
       await api.downloads.cancel(own);
       if ((await stateOf(own)) === 'complete') return false;
