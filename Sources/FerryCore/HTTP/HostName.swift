@@ -81,11 +81,16 @@ enum HostName {
 
     /// Whether the name is four decimal numbers without leading zeros, which some parsers would read as octal.
     static func isIPv4(_ name: some StringProtocol) -> Bool {
-        let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        return parts.count == 4
-            && parts.allSatisfy { part in
-                guard part.count <= 3, let value = ASCII.number(part), value <= 255 else { return false }
-                return part.count == 1 || part.first != UInt8(ascii: "0")
+        var (parts, digits, value) = (1, 0, 0)
+        for byte in name.utf8 {
+            if byte == UInt8(ascii: "."), digits > 0 {
+                (parts, digits, value) = (parts + 1, 0, 0)
+                continue
             }
+            guard ASCII.isDigit(byte), digits == 0 || value > 0 else { return false }
+            (digits, value) = (digits + 1, value * 10 + Int(byte - UInt8(ascii: "0")))
+            if value > 255 { return false }
+        }
+        return parts == 4 && digits > 0
     }
 }

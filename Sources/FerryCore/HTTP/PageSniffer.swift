@@ -89,11 +89,13 @@ package struct MediaType: Hashable, Sendable, CustomStringConvertible {
 
     /// Returns `nil` unless the text before any parameters is two tokens separated by a slash.
     package init?(_ field: String) {
-        let bytes = Array(field.utf8.prefix(1024).prefix { $0 != UInt8(ascii: ";") })
-        let parts = ASCII.trimmed(bytes[...]).split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard parts.count == 2, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(ASCII.isToken) }) else { return nil }
-        type = String(decoding: parts[0].map(ASCII.lowercased), as: UTF8.self)
-        subtype = String(decoding: parts[1].map(ASCII.lowercased), as: UTF8.self)
+        let bytes = ASCII.trimmed(Array(field.utf8.prefix(1024).prefix { $0 != UInt8(ascii: ";") })[...])
+        guard let slash = bytes.firstIndex(of: UInt8(ascii: "/")) else { return nil }
+        let (type, subtype) = (bytes[..<slash], bytes[(slash + 1)...])
+        // A slash is not part of a token.
+        guard [type, subtype].allSatisfy({ !$0.isEmpty && $0.allSatisfy(ASCII.isToken) }) else { return nil }
+        self.type = String(decoding: type.map(ASCII.lowercased), as: UTF8.self)
+        self.subtype = String(decoding: subtype.map(ASCII.lowercased), as: UTF8.self)
     }
 
     /// Whether the type is a web page's, as sent by captive portals and sign-in forms.

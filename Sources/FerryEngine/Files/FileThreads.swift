@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 #if canImport(Darwin)
     import Darwin
@@ -14,14 +15,55 @@ import Dispatch
 /// that has waited for ``patience`` shows that all threads are blocked, for example by a disk that does not respond. One more
 /// thread then starts, up to ``limit`` in total, and ends when no work waits. If the system refuses a thread, the running
 /// threads do the work; if it refuses even the first one, a thread of a dispatch queue takes its place.
-// SAFETY: all variables are only accessed while `mutex` is held.
-package final class FileThreads: TaskExecutor, @unchecked Sendable {
+package final class FileThreads: TaskExecutor {
     /// The threads that all managers of the process share.
     package static let shared = ThreadSupply.isScarce ? FileThreads(core: 2, limit: 4) : FileThreads(core: 6, limit: 64)
 
-    private enum Work {
+    private enum Work: Sendable {
         case job(UnownedJob)
-        case body(() -> Void)
+        case body(@Sendable () -> Void)
+    }
+
+    private struct State {
+        /// The queue; the work before `next` has been taken.
+        var queue: [Work] = []
+        var next = 0
+        /// The total amount of work taken so far.
+        var taken = 0
+        var threads = 0
+        /// What the threads without work wait for. The one that has waited longest is woken first: waking the latest was measured
+        /// to be slower.
+        var idle: [DispatchSemaphore] = []
+        /// Whether a thread was started or woken that has not looked for work yet.
+        var isWaking = false
+        /// Whether a reserve thread watches the queue.
+        var hasReserve = false
+        /// Whether the next thread to start is the reserve.
+        var startsReserve = false
+
+        var waiting: Int { queue.count - next }
+
+        mutating func take() -> Work {
+            let work = queue[next]
+            next += 1
+            taken += 1
+            if next == queue.count {
+                queue.removeAll(keepingCapacity: true)
+                next = 0
+            } else if next >= 1024 {
+                queue.removeFirst(next)
+                next = 0
+            }
+            return work
+        }
+    }
+
+    /// What a thread does next.
+    private enum Step {
+        /// Executes the work after it has woken the other thread.
+        case execute(Work, waking: DispatchSemaphore?)
+        case sleep
+        case end
     }
 
     /// The time that work waits before another thread is started for it.
@@ -30,23 +72,7 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
     private let core: Int
     private let limit: Int
     private let starter: @Sendable (@escaping @Sendable () -> Void) -> Bool
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let condition: UnsafeMutablePointer<pthread_cond_t>
-    /// The queue; the work before `next` has been taken.
-    private var queue: [Work] = []
-    private var next = 0
-    /// The total amount of work taken so far.
-    private var taken = 0
-    private var threads = 0
-    private var idle = 0
-    /// Whether a thread was started or woken that has not looked for work yet.
-    private var isWaking = false
-    /// Whether a reserve thread watches the queue.
-    private var hasReserve = false
-    /// Whether the next thread to start is the reserve.
-    private var startsReserve = false
-
-    private var waiting: Int { queue.count - next }
+    private let state = Mutex(State())
 
     /// Creates an executor, which is never released once it has received work.
     ///
@@ -63,20 +89,6 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
         self.starter = starter
         self.core = max(1, core)
         self.limit = max(self.core, limit)
-        mutex = .allocate(capacity: 1)
-        condition = .allocate(capacity: 1)
-        mutex.initialize(to: pthread_mutex_t())
-        condition.initialize(to: pthread_cond_t())
-        pthread_mutex_init(mutex, nil)
-        pthread_cond_init(condition, nil)
-    }
-
-    deinit {
-        // Reached only if no thread was started, because each thread retains the executor.
-        pthread_cond_destroy(condition)
-        pthread_mutex_destroy(mutex)
-        condition.deallocate()
-        mutex.deallocate()
     }
 
     package func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
@@ -85,110 +97,115 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
     func run(_ body: @escaping @Sendable () -> Void) { add(.body(body)) }
 
     private func add(_ work: Work) {
-        pthread_mutex_lock(mutex)
-        queue.append(work)
-        wake()
-        pthread_mutex_unlock(mutex)
+        let idle = state.withLock { state in
+            state.queue.append(work)
+            return wake(&state)
+        }
+        idle?.signal()
     }
 
-    /// Wakes or starts a thread for waiting work; called while the mutex is held.
-    private func wake() {
-        guard !isWaking, waiting > 0 else { return }
-        if idle > 0 {
-            isWaking = true
-            // Signal while the mutex is held: signalling outside would save thread switches, but glibc's condition
-            // variables have lost wake-ups (bug 25847), and a lost job is a download that hangs.
-            pthread_cond_signal(condition)
-        } else if threads < core {
-            isWaking = true
-            threads += 1
-            if starter(body) { return }
-            if threads > 1 {
+    /// Starts a thread for waiting work, or returns an idle one. The caller wakes it after it has released the lock, for which
+    /// the thread would wait at once.
+    private func wake(_ state: inout State) -> DispatchSemaphore? {
+        guard !state.isWaking, state.waiting > 0 else { return nil }
+        if let idle = state.idle.first {
+            state.idle.removeFirst()
+            state.isWaking = true
+            return idle
+        }
+        if state.threads < core {
+            state.isWaking = true
+            state.threads += 1
+            if starter(body) { return nil }
+            if state.threads > 1 {
                 // The running threads take the work when they have finished theirs.
-                threads -= 1
-                isWaking = false
+                state.threads -= 1
+                state.isWaking = false
             } else {
                 DispatchQueue.global().async(execute: body)
             }
         } else {
-            startReserve()
+            startReserve(&state)
         }
+        return nil
     }
 
     /// Starts the reserve thread, which takes work if the newest work still waits after ``patience``.
-    private func startReserve() {
-        guard !hasReserve, threads < limit else { return }
-        (hasReserve, startsReserve) = (true, true)
-        if !starter(body) { (hasReserve, startsReserve) = (false, false) }
+    private func startReserve(_ state: inout State) {
+        guard !state.hasReserve, state.threads < limit else { return }
+        (state.hasReserve, state.startsReserve) = (true, true)
+        if !starter(body) { (state.hasReserve, state.startsReserve) = (false, false) }
     }
 
     private var body: @Sendable () -> Void { { self.run() } }
 
     /// The body of a thread.
     private func run() {
-        pthread_mutex_lock(mutex)
-        let isReserve = startsReserve
-        startsReserve = false
-        pthread_mutex_unlock(mutex)
+        let isReserve = state.withLock { state in
+            defer { state.startsReserve = false }
+            return state.startsReserve
+        }
         if !isReserve || isNeeded() { work() }
     }
 
     /// Watches the queue. Returns `true` if work has waited for ``patience``, `false` if no work waits.
     private func isNeeded() -> Bool {
         while true {
-            pthread_mutex_lock(mutex)
-            let newest = taken + waiting
-            pthread_mutex_unlock(mutex)
+            let newest = state.withLock { $0.taken + $0.waiting }
             usleep(UInt32(Self.patience / .microseconds(1)))
-            pthread_mutex_lock(mutex)
-            defer { pthread_mutex_unlock(mutex) }
-            if taken < newest {
-                hasReserve = false
-                threads += 1
-                if waiting > 1 { startReserve() }
-                return true
-            }
-            if waiting == 0 {
-                hasReserve = false
+            let isNeeded: Bool? = state.withLock { state in
+                if state.taken < newest {
+                    state.hasReserve = false
+                    state.threads += 1
+                    if state.waiting > 1 { startReserve(&state) }
+                    return true
+                }
+                if state.waiting > 0 { return nil }
+                state.hasReserve = false
                 return false
             }
+            if let isNeeded { return isNeeded }
         }
     }
 
     /// Executes waiting work; returns when none is left and more than ``core`` threads run.
     private func work() {
-        pthread_mutex_lock(mutex)
-        isWaking = false
+        let wakeUp = DispatchSemaphore(value: 0)
+        var isNew = true
         while true {
-            while waiting == 0 {
-                if threads > core {
-                    threads -= 1
-                    return _ = pthread_mutex_unlock(mutex)
+            switch step(wakeUp, isNew) {
+            case .execute(let work, let idle):
+                isNew = false
+                idle?.signal()
+                SystemThread.pooled {
+                    switch work {
+                    case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+                    case .body(let body): body()
+                    }
                 }
-                idle += 1
-                pthread_cond_wait(condition, mutex)
-                idle -= 1
-                isWaking = false
+            case .sleep:
+                wakeUp.wait()
+                isNew = true
+            case .end: return
             }
-            let work = queue[next]
-            next += 1
-            taken += 1
-            if next == queue.count {
-                queue.removeAll(keepingCapacity: true)
-                next = 0
-            } else if next >= 1024 {
-                queue.removeFirst(next)
-                next = 0
+        }
+    }
+
+    /// Decides what a thread does next.
+    ///
+    /// - Parameters:
+    ///   - wakeUp: What the thread waits for if it sleeps.
+    ///   - isNew: Whether the thread has been started or woken since its last step.
+    private func step(_ wakeUp: DispatchSemaphore, _ isNew: Bool) -> Step {
+        state.withLock { state in
+            if isNew { state.isWaking = false }
+            if state.waiting > 0 { return .execute(state.take(), waking: wake(&state)) }
+            if state.threads > core {
+                state.threads -= 1
+                return .end
             }
-            wake()
-            pthread_mutex_unlock(mutex)
-            SystemThread.pooled {
-                switch work {
-                case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
-                case .body(let body): body()
-                }
-            }
-            pthread_mutex_lock(mutex)
+            state.idle.append(wakeUp)
+            return .sleep
         }
     }
 }
