@@ -77,6 +77,8 @@ import Testing
             ),
             (["curl", "--oauth2-bearer", "t", "u"], ["-H", "Authorization: Bearer t", "u"]),
             (["curl", "-H", "-x", "u"], ["-H", "-x", "u"]),
+            (["curl", "-H", "A: b", "-H", "B:", "-H", "C;", "u"], ["-H", "A: b", "-H", "C:", "u"]),
+            (["curl", "-H", "range: bytes=0-", "-H", "If-None-Match: \"x\"", "-H", "@f", "u"], ["-H", "@f", "u"]),
             (["curl", "--noproxy", "*", "u"], ["--proxy", "none", "u"]),
             (["curl", "--no-clobber", "u"], ["--on-conflict", "rename", "u"]), (["curl", "-g", "u{a}"], ["u{a}"]),
             (["curl", "--checksum", "none", "u"], ["--checksum", "none", "u"]), (["curl", "--", "-u"], ["--", "-u"]),
@@ -125,6 +127,7 @@ import Testing
         arguments: [
             (["curl", "-m", "5", "u"], "-m of curl: write timeout SECONDS"),
             (["curl", "--head", "u"], "ferry plan URL"),
+            (["curl", "-H", "Range: bytes=5-", "u"], "-H Range of curl: ferry fetches whole files"),
             (["curl", "-w", "%{http_code}", "u"], "use --json"), (["curl", "u", "-o"], "-o needs a value"),
             (["curl", "--proto", "ftp", "u"], "ferry fetches http and https"),
             (["curl", "--proto", "=https", "http://h/f"], "is not an https URL"),

@@ -66,7 +66,8 @@ package enum EventSentence {
         case .paused: return DownloadState.paused.text(in: language)
         case .completed(let file):
             let size = ByteText.size(file.totalBytes)
-            texts = ("Completed: \(size), proof: \(file.proof.rawValue)", "下载完成：\(size)，校验依据：\(chinese(file.proof))")
+            let proof = file.proof.text(in: language)
+            texts = ("Completed: \(size), proof: \(proof)", "下载完成：\(size)，校验依据：\(proof)")
         case .failed: texts = ("Failed: \(reason)", "下载失败：\(reason)")
         case .cancelled: return DownloadState.cancelled.text(in: language)
         }
@@ -79,17 +80,6 @@ package enum EventSentence {
             return text
         }
         return first.uppercased() + text.dropFirst()
-    }
-
-    private static func chinese(_ proof: Proof) -> String {
-        switch proof {
-        case .digest: "校验和"
-        case .single: "单次完整响应"
-        case .strong: "强验证标识"
-        case .sampled: "抽样比对"
-        case .weak: "弱验证标识"
-        case .none: "无"
-        }
     }
 
     /// A time that `ByteText` has formatted, such as `1m 05s`, in Chinese.

@@ -15,6 +15,22 @@ extension DownloadState {
     }
 }
 
+extension Proof {
+    /// Returns the name for display; in English that of the case.
+    package func text(in language: Language) -> String { language.text(of: (rawValue, chinese)) }
+
+    private var chinese: String {
+        switch self {
+        case .digest: "校验和"
+        case .single: "单次完整响应"
+        case .strong: "强验证标识"
+        case .sampled: "抽样比对"
+        case .weak: "弱验证标识"
+        case .none: "无"
+        }
+    }
+}
+
 extension WaitReason {
     fileprivate var texts: Language.Texts {
         switch self {

@@ -177,6 +177,7 @@ struct PastedCommand {
             }
             if name.hasSameBytes(as: "--proto"), !names.contains("http") { isSecureOnly = true }
         case .url: add(value)
+        case .field: words += try Self.field(value, option: name, refuse)
         case .glob: expandsPatterns = false
         case .bearer: words += ["-H", "Authorization: Bearer " + value]
         case .noProxyFor:
@@ -214,6 +215,28 @@ struct PastedCommand {
         case .noClobber:
             words += ["--on-conflict", "skip"]
             recursion.obstacle = name
+        }
+    }
+
+    /// Returns the option for a header field as the original sends it. A command that a browser has copied may have conditions
+    /// of the browser's cache, and the range of a media player: Ferry makes its own.
+    private static func field(
+        _ text: String, option: String, _ refuse: (String, Reason) -> UsageError
+    ) throws(UsageError) -> [String] {
+        let name = text.prefix { $0 != ":" }
+        // curl sends an empty field for `Name;`, and none for `Name:`.
+        if name.utf8.count == text.utf8.count {
+            return ["-H", text.utf8.hasSuffix(";") ? text.dropLast() + ":" : text]
+        }
+        let value = String(text.dropFirst(name.count + 1)).trimmedText
+        switch String(name).trimmedText.asciiLowercased {
+        case "range":
+            guard value.hasSameBytes(as: "bytes=0-") else {
+                throw refuse(option + " Range", Reason.pattern(PastedOption.wholeFiles, []))
+            }
+            return []
+        case "if-match", "if-none-match", "if-modified-since", "if-unmodified-since", "if-range": return []
+        default: return value.isEmpty ? [] : ["-H", text]
         }
     }
 

@@ -36,14 +36,14 @@ struct PastedOption: Sendable {
     /// An option that affects the whole command, such as which files are written or how often a download is attempted.
     enum Role: Sendable, Hashable {
         case file, nameOfURL, namesOfURLs, nameOfServer, quiet, showsProgress, retries, tries, retriesRefused, protocols
-        case url
+        case url, field
         case glob, bearer, noProxyFor, user, password, execute, method
         case recursive, mirror, level, prefix, noHost, cutDirectories, noDirectories, forceDirectories, accept, reject
         case noClobber, goesOn, makesDirectories
 
         var takesValue: Bool {
             switch self {
-            case .file, .retries, .tries, .protocols, .url, .bearer, .noProxyFor, .user, .password, .execute, .method,
+            case .file, .retries, .tries, .protocols, .url, .field, .bearer, .noProxyFor, .user, .password, .execute, .method,
                 .level, .prefix, .cutDirectories, .accept, .reject:
                 true
             case .nameOfURL, .namesOfURLs, .nameOfServer, .quiet, .showsProgress, .retriesRefused, .glob, .recursive,
@@ -67,6 +67,7 @@ struct PastedOption: Sendable {
             case .retriesRefused: "a refused connection is tried again"
             case .protocols: "`https` alone: the URLs must be so; with `http` as always; others are refused"
             case .url: "the URL"
+            case .field: "`-H`; left out: an empty field, conditions, `Range: bytes=0-`"
             case .glob: "the URL as it is"
             case .bearer: "`-H 'Authorization: Bearer TOKEN'`"
             case .noProxyFor: "`*` is `--proxy none`; else use the variable `no_proxy`"
@@ -141,8 +142,8 @@ struct PastedOption: Sendable {
     private static let plan = Meaning.refused("use ferry plan URL")
     private static let certificates = Meaning.refused("client certificates cannot be used")
     private static let route = Meaning.refused("the route cannot be chosen")
-    private static let ranges = Meaning.refused(
-        "ferry fetches whole files; -o - | tail -c +N leaves out the first bytes")
+    static let wholeFiles = "ferry fetches whole files; -o - | tail -c +N leaves out the first bytes"
+    private static let ranges = Meaning.refused(wholeFiles)
     private static let jar = Meaning.refused("cookies of servers are kept for one download only")
     private static let log = Meaning.refused("use -v, and 2>FILE for a file")
     private static let pages = Meaning.refused("ferry sync fetches the files of directory pages, not pages of a site")
@@ -162,7 +163,7 @@ struct PastedOption: Sendable {
         PastedOption("-S --show-error", accepted), PastedOption("--no-progress-meter", .words(["--no-progress"])),
         PastedOption("-# --progress-bar", accepted), PastedOption("-v --verbose", .words(["-v"])),
         PastedOption("-N --no-buffer", accepted), PastedOption("-g --globoff", .role(.glob)),
-        PastedOption("-q --disable", accepted), PastedOption("-H --header", .option("-H")),
+        PastedOption("-q --disable", accepted), PastedOption("-H --header", .role(.field)),
         PastedOption("-A --user-agent", .option("-A")), PastedOption("-e --referer", .option("-e")),
         PastedOption("-b --cookie", .option("-b")), PastedOption("-j --junk-session-cookies", accepted),
         PastedOption("-u --user", .option("-u")), PastedOption("--oauth2-bearer", .role(.bearer)),
@@ -224,7 +225,7 @@ struct PastedOption: Sendable {
         PastedOption("--connect-timeout", .option("--connect-timeout")), PastedOption("--dns-timeout", acceptedValue),
         PastedOption("-w --wait", .seconds("--host-delay")), PastedOption("--random-wait", accepted),
         PastedOption("--limit-rate", .size("--limit-rate")), PastedOption("-U --user-agent", .option("-A")),
-        PastedOption("--header", .option("-H")), PastedOption("--referer", .option("-e")),
+        PastedOption("--header", .role(.field)), PastedOption("--referer", .option("-e")),
         PastedOption("--user --http-user", .role(.user)),
         PastedOption("--password --http-password --http-passwd", .role(.password)),
         PastedOption("--ask-password --auth-no-challenge", accepted),

@@ -73,7 +73,7 @@ package enum EventText {
     ///
     /// - Parameter elapsed: The duration of this run.
     package static func finished(_ file: FinishedDownload, elapsed: Duration) -> String {
-        let (size, proof) = (ByteText.size(file.totalBytes), file.proof.rawValue)
+        let (size, proof) = (ByteText.size(file.totalBytes), file.proof.text(in: .current))
         let text: Reason
         if file.wasAlreadyComplete {
             // Without a proof, the file was only found under its intended name.

@@ -97,7 +97,7 @@ package enum DownloadFacts {
         let text: Reason =
             switch download.status.state {
             case .failed(let error): "failed: \(DownloadTable.failure(error, of: download, isBrief: false))"
-            case .completed(let proof): "completed, proof: \(proof.rawValue)"
+            case .completed(let proof): "completed, proof: \(proof.text(in: .current))"
             case .paused: download.status.pauseReason.map { "paused: \($0.phrase)" } ?? .words(state)
             case .waiting:
                 (queue.map { place($0).local } ?? DownloadTable.reason(download))

@@ -150,6 +150,22 @@ struct RedirectTests {
         }
     }
 
+    @Test("Redirects: cookies of the user, of several fields, and those that servers set go into one field; the user's win")
+    func cookiesOfUser() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            server.route("/start") { _ in
+                .redirect(to: "/f", fields: [Field("Set-Cookie", "id=7; Path=/"), Field("Set-Cookie", "seen=1; Path=/")])
+            }
+            var user = HTTPFields()
+            for cookies in ["id=mine; a=1", "b=2"] { user.append(HTTPField(name: .cookie, value: cookies)) }
+            let request = TransferRequest(url: try server.downloadURL("/start"), userFields: user)
+            _ = try await transport.fetch(request).body.collect()
+            let fields = server.requests.map { $0.head.fields.filter { $0.name.lowercased() == "cookie" }.map(\.value) }
+            #expect(fields == [["id=mine; a=1; b=2"], ["id=mine; a=1; b=2; seen=1"]])
+        }
+    }
+
     @Test("HTTPTransport: requests have the default fields, and a user replaces only some of them")
     func fields() async throws {
         try await withOrigin { server, transport in
