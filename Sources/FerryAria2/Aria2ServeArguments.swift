@@ -8,7 +8,7 @@ public struct Aria2ServeArguments: ParsableArguments, DoorArguments {
     @Option(
         help: ArgumentHelp(
             """
-            Serve aria2's RPC interface on this port of 127.0.0.1 and ::1, for programs that use aria2; 0 is any that is \
+            Serve aria2's RPC interface on this port of 127.0.0.1 and ::1, for programs that use aria2; 0 is any port that is \
             free, 6800 is usual.
             """, valueName: "n"))
     var aria2Rpc: Int?
@@ -16,7 +16,7 @@ public struct Aria2ServeArguments: ParsableArguments, DoorArguments {
     @Option(
         help: ArgumentHelp(
             """
-            The token of that interface, or @FILE for the private file that has it (default: one that is made, kept as \
+            The token of that interface, or @FILE for the private file that has it (default: a generated one, kept as \
             aria2-secret beside the state).
             """, valueName: "token"))
     var aria2Secret: String?

@@ -97,7 +97,7 @@ struct MoveCommand: AsyncCommand {
 /// `ferry relocate`: moves a download's files to another directory.
 struct RelocateCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
-        commandName: "relocate", abstract: "Move a download's files to another directory, also on another disk.")
+        commandName: "relocate", abstract: "Move a download's files to another directory, even on another disk.")
 
     @Argument(
         help: ArgumentHelp("An identifier, a unique prefix, or a name.", valueName: "download"), completion: .downloads)

@@ -19,7 +19,7 @@ struct GetCommand: ParsableCommand {
             crash or a lost connection, the same command resumes the download. NAME.part resumes that part file, from \
             NEWURL if its link has expired; DIR resumes all part files in it.
 
-            A list has one URL per line; URLs on one line, separated by tabs or blanks, are mirrors of one file. \
+            A list has one URL per line; URLs on one line, separated by tabs or spaces, are mirrors of one file. \
             Indented lines below a URL are its options: out=, dir=, checksum=, header=.
 
             Sizes and rates: K M G and KB MB GB are powers of 1000, KiB MiB GiB powers of 1024.

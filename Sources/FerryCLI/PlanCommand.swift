@@ -7,7 +7,7 @@ struct PlanCommand: ParsableCommand {
         commandName: "plan",
         abstract: "Show what a download would do, without writing anything: name, size, ranges, resumability.",
         discussion: """
-            Takes the arguments of ferry get, but no directories. Of \
+            Takes the arguments of ferry get, but no directories. For \
             s3://BUCKET/PREFIX/ it lists the objects. EXIT CODES: see ferry get --help.
             """)
 

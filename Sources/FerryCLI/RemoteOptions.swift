@@ -18,10 +18,10 @@ struct NamedDownloads: ParsableArguments {
 
 /// Flags of commands that delete partial data.
 struct DeletionFlags: ParsableArguments {
-    @Flag(help: "Take unfinished ones off the list, but keep their part files; ferry get goes on with them.")
+    @Flag(help: "Take unfinished ones off the list, but keep their part files; ferry get continues them.")
     var keep = false
 
-    @Flag(name: [.customShort("y"), .long], help: "Ask nothing, also on a terminal and where much is deleted.")
+    @Flag(name: [.customShort("y"), .long], help: "Do not ask, even on a terminal or when much is deleted.")
     var yes = false
 }
 

@@ -37,7 +37,7 @@ struct ServeCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "The port on 127.0.0.1 and ::1; 0 is any that is free (default: \(FerryAPI.defaultPort)).", valueName: "n"))
+            "The port on 127.0.0.1 and ::1; 0 is any free port (default: \(FerryAPI.defaultPort)).", valueName: "n"))
     var port: Int?
 
     @Flag(inversion: .prefixedNo, help: "Serve the page on loopback.")
@@ -52,7 +52,7 @@ struct ServeCommand: ParsableCommand {
         help: ArgumentHelp(
             """
             Serve Prometheus' metrics on this port of 127.0.0.1 and ::1 too, to every user of the machine who has the token in \
-            metrics-token beside the state; 0 is any that is free.
+            metrics-token beside the state; 0 is any free port.
             """, valueName: "n"))
     var metricsPort: Int?
 
@@ -77,14 +77,14 @@ struct ServeCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("j"), .customLong("max-concurrent")],
-        help: ArgumentHelp("Downloads that run at a time (default: 3).", valueName: "n"))
+        help: ArgumentHelp("Downloads that run at once (default: 3).", valueName: "n"))
     var maxConcurrent: Int?
 
     @Option(
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             """
-            A program to run after each completed download, and when given again its arguments; FERRY_PATH, FERRY_ID, \
+            A program to run after each completed download, and if given again, its arguments; FERRY_PATH, FERRY_ID, \
             FERRY_SESSION are set.
             """, valueName: "program"))
     var onComplete: [String] = []
@@ -93,7 +93,7 @@ struct ServeCommand: ParsableCommand {
         parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             """
-            A program to run when a download needs you (a login, a new link, space, a failure), and when given again its \
+            A program to run when a download needs you (a login, a new link, space, a failure), and if given again, its \
             arguments; FERRY_ID, FERRY_NAME, FERRY_REASON, FERRY_MESSAGE, FERRY_SESSION are set.
             """, valueName: "program"))
     var onNeedsUser: [String] = []

@@ -5,7 +5,7 @@ import FerryTerminal
 struct SyncCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
-        abstract: "Keep a directory or a bucket the same as a list of files, or all files below an index page.",
+        abstract: "Keep a directory or a bucket in sync with a list of files, or all files below an index page.",
         usage: """
             ferry sync SOURCE DIR|s3://BUCKET/PREFIX/ [--include PATTERN]
                        [--exclude PATTERN] [--delete] [--backup-dir DIR]
@@ -13,7 +13,7 @@ struct SyncCommand: ParsableCommand {
             """,
         discussion: """
             Fetches what is missing here or has changed there; run it again to resume or to update. Nothing that this \
-            command has not downloaded is replaced, unless --on-conflict overwrite. DIR/ferry-manifest.jsonl records \
+            command has not downloaded is replaced without --on-conflict overwrite. DIR/ferry-manifest.jsonl records \
             each file with size, digest, source and proof; ferry verify and ferry repair use it. In a bucket the manifest is \
             an object below the prefix.
 
@@ -63,7 +63,7 @@ struct RepairCommand: ParsableCommand {
         discussion: """
             Verifies the files, copies their intact bytes beside them, fetches the others, compares the digest, and then \
             replaces each file in one step. If the file on the server has changed, nothing is replaced. In a directory \
-            files that were written here later are left alone without --changed.
+            files that were written here later are left alone unless --changed is given.
 
             EXIT CODES: see ferry get --help.
             """)

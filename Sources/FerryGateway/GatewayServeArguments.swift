@@ -13,7 +13,7 @@ public struct GatewayServeArguments: ParsableArguments, DoorArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The port of the gateway; 0 is any that is free (default: \(DoorSetting.standardGatewayPort)).",
+            "The port of the gateway; 0 is any free port (default: \(DoorSetting.standardGatewayPort)).",
             valueName: "n"))
     var gatewayPort: Int?
 
@@ -32,7 +32,7 @@ public struct GatewayServeArguments: ParsableArguments, DoorArguments {
     var gatewayUsers: [String] = []
 
     @Option(
-        help: ArgumentHelp("What the gateway's cache keeps (default: 20GB).", valueName: "size"),
+        help: ArgumentHelp("How much the gateway's cache keeps (default: 20GB).", valueName: "size"),
         transform: { try SizeText.parse($0) })
     var gatewaySize: ByteCount?
 

@@ -71,7 +71,7 @@ class HostedDaemon(Daemon):
             return False
 
     def listed(self):
-        """The downloads; none while no daemon runs."""
+        """The downloads; none while no daemon is running."""
         try:
             return self.items()
         except (ConnectionError, FileNotFoundError):

@@ -185,7 +185,7 @@ struct ShapeTests {
                 try JSONCoding.decode(NewDownloads.self, from: Data(body.utf8))
             } throws: { error in
                 let problem = Problem(decoding: error)
-                return problem.detail?.contains("\(name)”: it is no ") == true
+                return problem.detail?.contains("\(name)”: it is not ") == true
                     && problem.index == (body == text ? nil : 0)
             }
         }
@@ -201,7 +201,7 @@ struct ShapeTests {
         }
         #expect(detail(#"{"downloads":[{"priority":"x"}]}"#)?.contains("downloads.[0].priority") == true)
         #expect(detail("nonsense") != nil)
-        #expect(detail(#"{"urls":["http://h/"],"notBefore":"soon"}"#)?.contains("is no time") == true)
+        #expect(detail(#"{"urls":["http://h/"],"notBefore":"soon"}"#)?.contains("is not a time") == true)
     }
 
     private func detail<Body: ClientBody>(of type: Body.Type, _ text: String) -> String? {
@@ -215,7 +215,7 @@ struct ShapeTests {
     func unrepresentableNumbers() throws {
         let most = "\(ByteCount.bound - 1)"
         for (text, expected) in [
-            (#"{"rateLimit":1.5}"#, "“rateLimit”: it is no whole number."),
+            (#"{"rateLimit":1.5}"#, "“rateLimit”: it is not a whole number."),
             (#"{"rateLimit":1e400}"#, "“rateLimit”: it is malformed, or not between 1 and \(most)."),
             (#"{"rateLimit":99999999999999999999}"#, "“rateLimit”: it is not between 1 and \(most)."),
             (#"{"priority":99999999999999999999999}"#, "“priority”: it is not between \(Int.min) and \(Int.max)."),
@@ -230,20 +230,20 @@ struct ShapeTests {
                 return problem.detail?.contains(expected.dropFirst()) == true && problem.index == 1
             }
         }
-        #expect(detail(of: NewSet.self, #"{"directory":"/d","depth":1.5}"#) == "“depth”: it is no whole number.")
-        #expect(detail(of: SettingsChange.self, #"{"rateLimit":1.5}"#) == "“rateLimit”: it is no whole number.")
+        #expect(detail(of: NewSet.self, #"{"directory":"/d","depth":1.5}"#) == "“depth”: it is not a whole number.")
+        #expect(detail(of: SettingsChange.self, #"{"rateLimit":1.5}"#) == "“rateLimit”: it is not a whole number.")
         #expect(detail(of: SettingsChange.self, #"{"retriesFailedAfter":1e400}"#)?.hasPrefix("“retriesFailed") == true)
         #expect(detail(of: PurgeBody.self, #"{"olderThan":1e400}"#)?.hasPrefix("“olderThan”: ") == true)
         #expect(detail(of: AcknowledgeBody.self, #"{"numbers":[1.5]}"#)?.hasPrefix("“numbers”: ") == true)
-        #expect(detail(of: ListPlacement.self, #"{"to":{"index":1.5}}"#) == "“to.index”: it is no whole number.")
+        #expect(detail(of: ListPlacement.self, #"{"to":{"index":1.5}}"#) == "“to.index”: it is not a whole number.")
     }
 
     @Test("Problem: a body of another kind is refused with the kind that it must have")
     func kinds() {
-        #expect(detail(of: DownloadRequest.self, "null") == "The body: it is null, which is no object.")
-        #expect(detail(of: DownloadRequest.self, "5") == "The body: it is no object.")
-        #expect(detail(of: DownloadRequest.self, #"{"urls":{}}"#) == "“urls”: it is no list.")
-        #expect(detail(of: DownloadRequest.self, #"{"userInfo":[]}"#) == "“userInfo”: it is no object.")
+        #expect(detail(of: DownloadRequest.self, "null") == "The body: it is null, which is not an object.")
+        #expect(detail(of: DownloadRequest.self, "5") == "The body: it is not an object.")
+        #expect(detail(of: DownloadRequest.self, #"{"urls":{}}"#) == "“urls”: it is not a list.")
+        #expect(detail(of: DownloadRequest.self, #"{"userInfo":[]}"#) == "“userInfo”: it is not an object.")
         #expect(detail(of: DownloadRequest.self, "{")?.hasSuffix("..") == false)
         for text in [#"{"to":null}"#, #"{"to":5}"#, #"{"to":[]}"#] {
             #expect(detail(of: ListPlacement.self, text)?.contains("it must be \"first\"") == true, "\(text)")

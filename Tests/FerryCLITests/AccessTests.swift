@@ -169,7 +169,7 @@ import Testing
         arguments: [
             (Certificate.wrongHost, "is for another name; write the name"),
             (.expired, "expired on 2002-01-01; its server"),
-            (.selfSigned, "signed by itself, not by an authority; if it is the server's own, give it"),
+            (.selfSigned, "self-signed, not issued by an authority; if it is the server's own, give it"),
             (.early, "not valid before 2100-01-01; if the date"),
         ])
     func certificates(certificate: Certificate, words: String) async throws {

@@ -136,7 +136,7 @@ import Testing
                 "--dedup and --on-conflict cannot be used together"
             ),
             (["get", "http://h/x", "--dedup", "--results", "r", "--name", "{name}"], "--name needs {sha256}"),
-            (["add", "http://h/x", "--dedup"], "--dedup goes with ferry get"),
+            (["add", "http://h/x", "--dedup"], "--dedup works only with ferry get"),
         ] {
             let outcome = try await FerryProcess.run(arguments, in: place)
             #expect(outcome.code == 2 && outcome.error.contains(text), "\(arguments): \(outcome.error)")

@@ -27,14 +27,14 @@ import Testing
             #expect(
                 stop.lines == [
                     "stopped (process \(process))",
-                    "1 download goes on at the next start: ferry add, ferry resume or ferry serve",
+                    "1 download continues at the next start: ferry add, ferry resume or ferry serve",
                 ])
             #expect(!FileManager.default.fileExists(atPath: home.root + "/run/s"))
             let absent = try await home.ferry("status")
             #expect(absent.code == 11)
             #expect(absent.text.hasPrefix("not running, so nothing is being downloaded; ferry add starts it"))
             #expect(try FerryCLITests.objects(try await home.ferry("status", "--json").text).count == 1)
-            #expect(try await home.run("stop").text == "no daemon runs\n")
+            #expect(try await home.run("stop").text == "no daemon is running\n")
             gate.open()
             // The next start resumes it, and may have completed it before the action arrives.
             let resumed = try await home.ferry("resume", "a")
@@ -80,7 +80,7 @@ import Testing
             let process = try #require(home.daemon)
             #expect(unlink(home.root + "/run/s") == 0)
             #expect(try await home.run("stop").text == "stopped (process \(process))\n")
-            #expect(try await home.run("stop").text == "no daemon runs\n")
+            #expect(try await home.run("stop").text == "no daemon is running\n")
         }
     }
 

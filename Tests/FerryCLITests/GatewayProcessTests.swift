@@ -58,9 +58,9 @@ import Testing
             #expect(try await ferry("purge", "--older-than", "1d").lines == ["removed 0 files with 0 B"])
             #expect(try await ferry("purge", "--all").lines == ["removed 1 files with 100.0 KB"])
             for (arguments, code, text) in [
-                (["frob"], 2, "is no action on the gateway"), (["purge"], 2, "one of them"),
-                (["purge", "a", "--all"], 2, "one of them"), (["list", "a"], 2, "are for ferry gateway purge"),
-                (["purge", "a-1.whl"], 2, "no file of the gateway's cache is"),
+                (["frob"], 2, "is not an action on the gateway"), (["purge"], 2, "needs one of names"),
+                (["purge", "a", "--all"], 2, "needs one of names"), (["list", "a"], 2, "are for ferry gateway purge"),
+                (["purge", "a-1.whl"], 2, "no file of the gateway's cache matches"),
             ] as [([String], Int32, String)] {
                 let outcome = try await FerryProcess.run(["gateway"] + arguments, in: place, environment: environment)
                 #expect(

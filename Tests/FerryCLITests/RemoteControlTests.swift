@@ -56,7 +56,7 @@ import Testing
                 #expect(outcome.code == 11)
                 #expect(
                     outcome.error
-                        == "ferry: no daemon runs, so nothing is being downloaded; ferry add starts it, as does ferry serve\n"
+                        == "ferry: no daemon is running, so nothing is being downloaded; ferry add starts it, as does ferry serve\n"
                 )
                 #expect(outcome.text == "")
             }
@@ -90,7 +90,7 @@ import Testing
             #expect(try await home.ferry("watch", "gone").code == 4)
             let gone = try #require(try await home.objects("show", "gone").first)
             #expect(gone["retryAt"] == nil)
-            #expect(try await home.run("list").text.contains("answered 404; go on with: ferry set "))
+            #expect(try await home.run("list").text.contains("answered 404; continue with: ferry set "))
         }
     }
 
@@ -294,7 +294,8 @@ import Testing
             #expect(unknown.code == 2)
             #expect(
                 unknown.error
-                    == "ferry: no download is called \(id), and no identifier begins so; run ferry list to see all\n")
+                    == "ferry: no download is called \(id), and no identifier begins with it; run ferry list to see all\n"
+            )
             for session in ["app", "all"] {
                 let shown = try #require(try await home.objects("show", id, "--session", session).first)
                 #expect(shown["session"] as? String == "app")
@@ -326,7 +327,7 @@ import Testing
             await watch.waitForTerminal("\"waitReason\":\"credentials\"")
             let shown = try await home.run("show", "a").text
             #expect(shown.contains("waiting: login; the server answered 401"))
-            #expect(shown.contains("go on with: ferry set "))
+            #expect(shown.contains("continue with: ferry set "))
             let words =
                 switch way {
                 case "user": ["--user", "me:sesame"]

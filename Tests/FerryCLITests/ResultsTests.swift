@@ -146,7 +146,7 @@ import Testing
             #expect(
                 second.error.hasPrefix(
                     """
-                    ferry: r.jsonl: goes on after line 3; so far 2 complete, 1 failed
+                    ferry: r.jsonl: continues after line 3; so far 2 complete, 1 failed
                     ferry: r.jsonl: no entry is left; --retry-from r.jsonl requests those that failed
                     2 of 3 files, 1 failed, 0 B in\u{20}
                     """), "\(second.error)")
@@ -398,6 +398,6 @@ import Testing
     func plan() async throws {
         let outcome = try await FerryProcess.run(["plan", "http://h/a", "--results", "r"], in: Workplace())
         #expect(outcome.code == 2)
-        #expect(outcome.error == "ferry: --results goes with ferry get (see ferry plan --help)\n")
+        #expect(outcome.error == "ferry: --results works only with ferry get (see ferry plan --help)\n")
     }
 }

@@ -51,7 +51,9 @@ import Testing
             name: "A29: too large", then: .endlessBody(), arguments: ["--max-size", "2MB"], code: 4,
             words: "larger than"),
         Case(name: "A29: a larger length", arguments: ["--max-size", "2MB"], code: 4),
-        Case(name: "A30: garbage", then: .raw("what is this\n\n"), code: 4, words: "first line is not that of HTTP"),
+        Case(
+            name: "A30: garbage", then: .raw("what is this\n\n"), code: 4,
+            words: "first line is not an HTTP status line"),
         Case(name: "A30: an endless head", then: .endlessHead, code: 4, words: "its header is too large"),
         Case(name: "A31: many 1xx", then: .informational(50), code: 0, names: ["f.bin"]),
         Case(name: "A32: 204", then: .bodiless(204), code: 4, words: "204"),

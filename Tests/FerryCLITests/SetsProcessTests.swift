@@ -65,7 +65,7 @@ import Testing
             #expect(removed.code == 0 && removed.lines == ["removed: \(place.path("d"))"], "\(removed.output)")
             #expect(try await ferry("sets").error.contains("there are no sets"))
             for (arguments, text) in [
-                (["sets", "frob"], "is no action on sets"), (["sets", "pause"], "name the sets, or all"),
+                (["sets", "frob"], "is not an action on sets"), (["sets", "pause"], "name the sets, or all"),
                 (["sets", "pause", "zzz"], "no set begins with"),
                 (["sync", server.url("/pub/"), "d", "--daemon", "--dry-run"], "cannot be used together"),
                 (["sync", server.url("/pub/"), "d", "--daemon", "-H", "A: b"], "cannot be used with --daemon"),

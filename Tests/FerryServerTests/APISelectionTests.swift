@@ -30,8 +30,9 @@ struct APISelectionTests {
             let found = try await act(.find, ["b", "one", "aa2"]).shape(DownloadItems.self).items
             #expect(found.map(\.id.rawValue) == ["b", "aa1", "aa2"])
             for (words, message) in [
-                (["aa1", "two"], "two means 2 downloads: aa2 (two), b (two)"), (["aa1", "aa"], "aa means 2 downloads"),
-                (["aa1", "three"], "no download is called three, and no identifier begins so"),
+                (["aa1", "two"], "two matches 2 downloads: aa2 (two), b (two)"),
+                (["aa1", "aa"], "aa matches 2 downloads"),
+                (["aa1", "three"], "no download is called three, and no identifier begins with it"),
             ] {
                 for route in [Route.find, .cancelMany] {
                     let reply = try await act(route, words)

@@ -76,8 +76,8 @@ struct DaemonTests {
         #expect(flock(holder, LOCK_EX) == 0)
         let error = try #require(throws: DownloadError.self) { try DaemonLock.take(path) }
         #expect(error.code == .conflict)
-        let named = process.map { "another daemon runs (process \($0)) with \(path)" }
-        #expect(error.message == named ?? "another daemon runs with \(path)")
+        let named = process.map { "another daemon is running (process \($0)) with \(path)" }
+        #expect(error.message == named ?? "another daemon is running with \(path)")
         #expect(DaemonLock.owner(of: path) == process)
     }
 
@@ -382,7 +382,7 @@ struct DaemonTests {
     }
 
     @Test(
-        "Settings: a file that is no JSON object is reported at the start and to an API change",
+        "Settings: a file that is not a JSON object is reported at the start and to an API change",
         arguments: ["[]", "{", ""])
     func noObject(text: String) async throws {
         await #expect {
@@ -390,7 +390,7 @@ struct DaemonTests {
         } throws: { error in
             let error = error as? DownloadError
             return error?.code == .invalidRequest
-                && error?.description.hasSuffix("ferry.json is no JSON object") == true
+                && error?.description.hasSuffix("ferry.json is not a JSON object") == true
         }
         try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 2}"#) { rig in
             try text.write(toFile: rig.place.settings, atomically: true, encoding: .utf8)
@@ -398,17 +398,17 @@ struct DaemonTests {
             change.rateLimit = .set(9)
             let reply = try await rig.ask(.changeSettings, body: change)
             #expect(reply.status >= 400)
-            #expect(reply.text.contains("is no JSON object"), "\(reply.text)")
+            #expect(reply.text.contains("is not a JSON object"), "\(reply.text)")
             #expect(!reply.text.contains("NSCocoaErrorDomain"))
             #expect(try String(contentsOfFile: rig.place.settings, encoding: .utf8) == text)
         }
     }
 
-    @Test("Settings: the log reports a changed file that is no JSON object, and unknown members")
+    @Test("Settings: the log reports a changed file that is not a JSON object, and unknown members")
     func saidInLog() async throws {
         try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 2}"#) { rig in
             try #"{"maxConcurrentDownloads": 7"#.write(toFile: rig.place.settings, atomically: true, encoding: .utf8)
-            await rig.log.wait(for: "ferry.json is no JSON object")
+            await rig.log.wait(for: "ferry.json is not a JSON object")
             #expect(try await rig.ask(.settings).shape(SettingsBody.self).maxConcurrentDownloads == 2)
             try #"{"nonsense": 3, "rateLimit": 9, "more": {}}"#.write(
                 toFile: rig.place.settings, atomically: true, encoding: .utf8)

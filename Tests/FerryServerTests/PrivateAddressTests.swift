@@ -34,7 +34,7 @@ struct PrivateAddressTests {
             let refused = try await rig.ask(.add, body: new)
             #expect(refused.status == 400 && refused.text.contains("no server that they are for"))
             new.secretsOrigin = "https://a.test/path"
-            #expect(try await rig.ask(.add, body: new).text.contains("is no server"))
+            #expect(try await rig.ask(.add, body: new).text.contains("is not a server"))
             new.secretsOrigin = "https://a.test"
             let taken = try await rig.ask(.add, body: new)
             #expect(!taken.text.contains("no server"))

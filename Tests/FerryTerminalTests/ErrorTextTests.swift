@@ -91,7 +91,7 @@ import Testing
         let error = DownloadError(
             .refused, ErrorPhrase(.privateAddress, "h"), suggestion: ErrorPhrase(.allowPrivate), recovery: .permanent)
         let line = ErrorText.line(ErrorText.advised(error, for: .directory("/d")), name: "")
-        #expect(line.hasSuffix("; if this address is meant, leave out --no-private"), "\(line)")
+        #expect(line.hasSuffix("; if this address is intended, leave out --no-private"), "\(line)")
         let worker = ErrorText.line(error, name: "")
         #expect(worker.contains("--allow-private") && !worker.contains("--no-private"), "\(worker)")
     }

@@ -161,7 +161,7 @@ import Testing
             ("Unknown option '--'", "-O-: to write to standard output, use -o -"),
             (
                 "Unknown option '--resume'. Did you mean '--results'?",
-                "--resume: unknown option: leave it out: what has been begun is resumed"
+                "--resume: unknown option: leave it out: a started download is resumed"
             ),
             ("Unknown option '-t'", "-t: unknown option: use --retries N"),
             ("Unknown option '--rate'", "--rate: unknown option: use --limit-rate RATE"),
@@ -173,9 +173,9 @@ import Testing
             ),
             (
                 "The value 'http://p:1' is invalid for '-x <n>'",
-                "-x <n>: “http://p:1” is not a value of it; a proxy is --proxy URL"
+                "-x <n>: “http://p:1” is not a valid value; for a proxy use --proxy URL"
             ),
-            ("The value 'many' is invalid for '-x <n>'", "-x <n>: “many” is not a value of it"),
+            ("The value 'many' is invalid for '-x <n>'", "-x <n>: “many” is not a valid value"),
             ("Missing expected argument '<url>'", "<url> is missing"), ("Missing value for '-j'", "-j needs a value"),
         ])
     func options(message: String, improved: String) { #expect(OptionAdvice.improve(message).description == improved) }
@@ -215,7 +215,7 @@ import Testing
         let error = #expect(throws: UsageError.self) {
             try Self.request(["--checksum", "@/nonexist", "https://h/f"])
         }
-        #expect(error?.message.hasPrefix("--checksum: \"/nonexist\" is no file here") == true)
+        #expect(error?.message.hasPrefix("--checksum: \"/nonexist\" is neither a file here") == true)
     }
 
     @Test(

@@ -181,8 +181,9 @@ import Testing
     private static let refusals: [(GetOptions, String)] = [
         (.of(), "no URL given"),
         (.of("-", url), "-: to write to standard output, use -o -"),
-        (.of("nosuch"), "\"nosuch\" is no file here and no URL"), (.of("notes.txt"), "no file here and no URL"),
-        (.of("dir/f.iso"), "no file here and no URL"), (.of("../f"), "no file here and no URL"),
+        (.of("nosuch"), "\"nosuch\" is neither a file here nor a URL"),
+        (.of("notes.txt"), "neither a file here nor a URL"),
+        (.of("dir/f.iso"), "neither a file here nor a URL"), (.of("../f"), "neither a file here nor a URL"),
         (.of("ftp://h/f"), "ftp"),
         (.of("http://"), "http"),
         (.of("list.txt"), "to read URLs from it use -i"),

@@ -72,8 +72,8 @@ import Testing
         for (detail, expected) in [
             (
                 EventText.Detail.verbose,
-                "f.iso: speed limited: this line is full with 2.0 MB/s\n"
-                    + "f.iso: speed limited: this line is full with 5.0 MB/s\n"
+                "f.iso: speed limited: this line is saturated at 2.0 MB/s\n"
+                    + "f.iso: speed limited: this line is saturated at 5.0 MB/s\n"
                     + "f.iso: speed limited: your limit of 5.0 MB/s\n"
             ), (.normal, ""),
         ] {

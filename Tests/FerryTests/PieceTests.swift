@@ -86,7 +86,7 @@ struct PieceTests {
             let pieces = try Self.pieces(of: resource)
             let outcome = try await shop.get("/a", { _ in }, { ($0.pieces, $0.maxConnections) = (pieces, 1) })
             #expect(outcome.error?.code == .checksum)
-            #expect(outcome.error?.message == "1 of 20 pieces of the file do not have their digests")
+            #expect(outcome.error?.message == "1 of 20 pieces of the file do not match their digests")
             #expect(shop.names == ["a.part", "a.part.ferry"])
             #expect(Self.ranges(shop, "/a", after: 1) == Array(repeating: "bytes=3000000-3999999", count: 2))
             // A server that is right again has to send that piece only.

@@ -181,7 +181,7 @@ class Adding(PageTest):
     def test_the_line_that_is_no_link_is_named_and_none_is_added(self):
         good = self.origin.file("10K", "good.bin")
         self.browser.write(FIELD, (Keys.SHIFT + Keys.ENTER + Keys.NULL).join([good, "ftp://old", good]))
-        self.assertEqual(self.browser.one(ERROR).text, "Line 2 is no download link: ftp://old")
+        self.assertEqual(self.browser.one(ERROR).text, "Line 2 is not a download link: ftp://old")
         self.assertEqual(self.browser.one(".add-button").text, "Download")
         self.browser.press(".add-button")
         # One behind the other are two.
@@ -196,7 +196,7 @@ class Adding(PageTest):
         self.browser.press(".options-toggle")
         self.browser.js("document.querySelector('.options [name=notBefore]').value = '2020-01-01T00:00'")
         self.browser.press(".add-button")
-        self.assertEqual(self.browser.one(".options .field-error").text, "That time is over")
+        self.assertEqual(self.browser.one(".options .field-error").text, "That time has passed")
         self.assertEqual(self.daemon.items(), [])
 
     def test_an_empty_field_is_said_when_it_is_sent(self):

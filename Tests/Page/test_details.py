@@ -263,7 +263,7 @@ class Details(PageTest):
         self.browser.until(lambda: self.browser.one(self.browser.in_row(identifier, ".main")).text == "Choose…", "its main button")
         self.assertEqual(
             self.browser.text(self.browser.in_row(identifier, ".row-reason")),
-            "a web page came, not the file: often a form to sign in")
+            "the server sent a web page, not the file: often a sign-in form")
         self.browser.press(self.browser.button(identifier, "open"))
         self.assertTrue(self.form_is_first())
         notice = self.browser.one(f"{PANEL} .change .notice").text
@@ -494,9 +494,9 @@ class Details(PageTest):
         identifier = self.daemon.add(self.origin.file("20K", "reserve.bin"))
         reason = self.browser.in_row(identifier, ".row-reason")
         self.browser.until(lambda: "missing" in self.browser.text(reason), "how much is missing")
-        self.assertIn("free some space: it then goes on by itself", self.browser.text(reason))
+        self.assertIn("free some space: it then continues by itself", self.browser.text(reason))
         self.open(identifier)
-        self.assertIn("goes on by itself", self.browser.one(f"{PANEL} .detail-reason").text)
+        self.assertIn("continues by itself", self.browser.one(f"{PANEL} .detail-reason").text)
         self.assertTrue(self.form_is_first())
         self.assertEqual(self.visible(".change"), ["minFreeBytes"])
         self.browser.write(f"{PANEL} .need [name=minFreeBytes]", "0")

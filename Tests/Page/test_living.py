@@ -69,7 +69,7 @@ class Living(PageTest):
         wrong = "0" * 64
         identifier = self.daemon.add(self.origin.file("200K", "wrong.bin"), checksum=f"sha-256:{wrong}")
         self.browser.until_state(identifier, "failed")
-        said = "checksum mismatch: the file has another one than was asked for"
+        said = "checksum mismatch: the file has a different one from the expected"
         self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-state")), "Download failed")
         self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-reason")), said)
         self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-percent")), "100.0%", "all of it is here")

@@ -133,7 +133,7 @@ class Gone(Loading):
         self.forgives = [r"later", r"404"]
         self.open_page()
         self.open_details()
-        self.browser.until(lambda: "This page is of another version" in self.note(), "it says so")
+        self.browser.until(lambda: "This page is from another version" in self.note(), "it says so")
         self.gate.open()
         self.browser.press(f"{PANEL} .waiting-note button")
         # The open download is in the address.

@@ -55,7 +55,7 @@ package enum EventSentence {
                 "\(chinese(time))后进行第 \(attempt) 次重试：\(reason)"
             )
         case .restarted:
-            texts = ("Beginning again from zero: \(reason)", "从头重新下载：\(reason)")
+            texts = ("Starting over: \(reason)", "从头重新下载：\(reason)")
         case .waiting(let wait, let message):
             // In Chinese, a message without a translation is omitted.
             let state = DownloadState.waiting(wait).text(in: language)

@@ -98,8 +98,8 @@ public struct Problem: Error, Codable, Sendable, Hashable {
                 (context, String(context.debugDescription.dropping(suffix: ".") ?? context.debugDescription[...]))
             case .keyNotFound(let key, let context):
                 (context, "the member \(ForeignText.quote(key.stringValue)) is missing")
-            case .typeMismatch(let type, let context): (context, "it is no \(Self.name(of: type))")
-            case .valueNotFound(let type, let context): (context, "it is null, which is no \(Self.name(of: type))")
+            case .typeMismatch(let type, let context): (context, "it is not \(Self.name(of: type))")
+            case .valueNotFound(let type, let context): (context, "it is null, which is not \(Self.name(of: type))")
             @unknown default: (DecodingError.Context(codingPath: [], debugDescription: ""), "it cannot be read")
             }
         let place = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
@@ -108,13 +108,13 @@ public struct Problem: Error, Codable, Sendable, Hashable {
 
     private static func name(of type: Any.Type) -> String {
         switch type {
-        case is String.Type: "text"
-        case is Bool.Type: "truth value"
-        case is any BinaryInteger.Type: "whole number"
-        case is any BinaryFloatingPoint.Type: "number"
-        case is [String: Any].Type: "object"
-        case is [Any].Type: "list"
-        default: "object or list that fits"
+        case is String.Type: "a text"
+        case is Bool.Type: "a truth value"
+        case is any BinaryInteger.Type: "a whole number"
+        case is any BinaryFloatingPoint.Type: "a number"
+        case is [String: Any].Type: "an object"
+        case is [Any].Type: "a list"
+        default: "an object or list that fits"
         }
     }
 

@@ -22,7 +22,7 @@ struct Aria2Command: ParsableCommand {
         commandName: Aria2Program.name,
         abstract: "Download with the arguments, output and exit status of aria2c.",
         discussion: """
-            For HTTP and HTTPS. A link to the binary with the name aria2c is the same: programs that start aria2c use \
+            For HTTP and HTTPS. A link to the binary with the name aria2c does the same: programs that start aria2c use \
             Ferry then. ferry aria2c -h lists the options; docs/aria2c.md says what becomes of each.
 
             EXAMPLES:

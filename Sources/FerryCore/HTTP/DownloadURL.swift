@@ -62,7 +62,7 @@ public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
             case .s3: "s3://"
             }
         text.reserveCapacity(text.utf8.count + host.utf8.count + path.utf8.count + 8)
-        text += authority
+        addAuthority(to: &text)
         return text
     }
 
@@ -71,8 +71,14 @@ public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
 
     /// `host` or `host:port`, with brackets around IPv6 and without the default port: the Host field (RFC 9110 §7.2).
     package var authority: String {
-        let name = host.utf8.contains(UInt8(ascii: ":")) ? "[" + host + "]" : host
-        return port == scheme.defaultPort ? name : name + ":" + String(port)
+        var text = ""
+        addAuthority(to: &text)
+        return text
+    }
+
+    private func addAuthority(to text: inout String) {
+        if host.utf8.contains(UInt8(ascii: ":")) { text += "[" + host + "]" } else { text += host }
+        if port != scheme.defaultPort { text += ":" + String(port) }
     }
 
     /// `path` or `path?query`: the origin form of a request target (RFC 9112 §3.2.1).

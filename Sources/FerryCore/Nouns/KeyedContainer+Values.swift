@@ -62,7 +62,7 @@ extension KeyedDecodingContainer {
             let (least, most) = limits ?? ("\(Int.min)", "\(Int.max)")
             let defect =
                 switch number {
-                case let number? where number != number.rounded(): "it is no whole number"
+                case let number? where number != number.rounded(): "it is not a whole number"
                 case _?: "it is not between \(least) and \(most)"
                 case nil: "it is malformed, or not between \(least) and \(most)"
                 }

@@ -7,13 +7,13 @@ extension SentenceTable {
         "--host-delay {0}: {1}": "--host-delay {0}：{1}",
         // Results
         "--results {0}: {1}": "--results {0}：{1}",
-        "it is no results file of ferry; give the name of a new file": "它不是 ferry 的结果文件；请给出新文件的名称",
+        "it is not a results file of ferry; give the name of a new file": "它不是 ferry 的结果文件；请给出新文件的名称",
         "another process replaces it; give each process a file of its own": "另一个进程正在替换它；请给每个进程各自的文件",
         "a line of {0} bytes would not be read back": "{0} 字节的一行将无法再读取",
         "it is a symbolic link; give the name of the file itself": "它是符号链接；请给出文件本身的名称",
         "another process writes to it; give each process a file of its own": "另一个进程正在写入；请给每个进程各自的文件",
         "its last checkpoint cannot be used; give the name of a new file": "其最后一个检查点无法使用；请给出新文件的名称",
-        "{0}: goes on after line {1}; so far {2} complete, {3} failed": "{0}：从第 {1} 行之后继续；目前 {2} 个完成，{3} 个失败",
+        "{0}: continues after line {1}; so far {2} complete, {3} failed": "{0}：从第 {1} 行之后继续；目前 {2} 个完成，{3} 个失败",
         "{0}: its results are of another list; this list begins at its first line":
             "{0}：其中是另一个列表的结果；此列表从第一行开始",
         "{0}: no entry is left; {1} requests those that failed": "{0}：没有剩余的条目；{1} 会再次请求失败的条目",
@@ -23,15 +23,15 @@ extension SentenceTable {
         "--results - and {0} both need standard output": "--results - 和 {0} 都需要标准输出",
         "--results and --retry-from name the same file; give another name for the new results":
             "--results 和 --retry-from 指定了同一文件；请为新的结果给出其他名称",
-        "--results goes with ferry get": "--results 用于 ferry get",
+        "--results works only with ferry get": "--results 用于 ferry get",
         "--no-paths and {0} cannot be used together": "--no-paths 和 {0} 不能一起使用",
         "--trust-list needs -i LIST or --retry-from FILE": "--trust-list 与 -i LIST 或 --retry-from FILE 一起使用",
         "{0} leads out of the directory in use, or to a hidden name; --trust-list allows it":
             "{0} 指向所用目录之外，或指向隐藏名称；可用 --trust-list 允许",
         "several of the URLs would be written to {0}: give each a name of its own":
             "多个网址会写入 {0}：请为每个网址指定各自的名称",
-        "{0} goes with URLs and lists: part files keep their names": "{0} 用于网址和列表：部分文件保留其名称",
-        "--netrc goes with URLs and lists; with a part file alone write --user NAME@HOST":
+        "{0} works only with URLs and lists: part files keep their names": "{0} 用于网址和列表：部分文件保留其名称",
+        "--netrc works only with URLs and lists; with a part file alone write --user NAME@HOST":
             "--netrc 用于网址和列表；只有部分文件时，请写 --user NAME@HOST",
         "--name and --retry-from cannot be used together: each file keeps its path":
             "--name 和 --retry-from 不能一起使用：每个文件保留其路径",
@@ -69,6 +69,6 @@ extension SentenceTable {
             "--dedup：--name 需要 {0}，使每个内容都有自己的名称",
         "--dedup and {0} cannot be used together": "--dedup 和 {0} 不能一起使用",
         "--dedup: {0} in --name would give each entry a file of its own": "--dedup：--name 中的 {0} 会使每个条目各有一个文件",
-        "--dedup goes with ferry get": "--dedup 用于 ferry get",
+        "--dedup works only with ferry get": "--dedup 用于 ferry get",
     ]
 }

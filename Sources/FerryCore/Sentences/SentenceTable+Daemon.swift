@@ -18,7 +18,7 @@ extension SentenceTable {
         .purgeWithoutFiles: (
             "say which files to purge from the cache: by name, age, or all", "请指明从缓存中移除哪些文件：按名称、按时间或全部"
         ),
-        .notInCache: ("no file of the gateway's cache is {0}", "网关缓存中没有文件 {0}"),
+        .notInCache: ("no file of the gateway's cache matches {0}", "网关缓存中没有文件 {0}"),
         .severalInCache: ("{0} means {1} files of the gateway's cache", "{0} 对应网关缓存中的 {1} 个文件"),
         .listGateway: ("Run ferry gateway list to see all.", "请运行 ferry gateway list 查看全部文件。"),
         .fixedInSession: (
@@ -27,8 +27,8 @@ extension SentenceTable {
         ),
         .noSuchUser: ("there is no user {0} on this machine", "此计算机上没有用户 {0}"),
         .largeAnswer: ("the response has more than {0}", "响应超过 {0}"),
-        .anotherDaemon: ("another daemon runs with {0}", "另一个守护进程正在使用 {0}"),
-        .anotherDaemonProcess: ("another daemon runs (process {0}) with {1}", "另一个守护进程（进程 {0}）正在使用 {1}"),
+        .anotherDaemon: ("another daemon is running with {0}", "另一个守护进程正在使用 {0}"),
+        .anotherDaemonProcess: ("another daemon is running (process {0}) with {1}", "另一个守护进程（进程 {0}）正在使用 {1}"),
         .noTokenFile: (
             "aria2Secret: {0} is no private file of this user (mode 0600) with a token",
             "aria2Secret：{0} 不是当前用户的含有令牌的私有文件（权限 0600）"
@@ -56,14 +56,14 @@ extension SentenceTable {
         ),
         .unreadableSettings: ("the settings in {0} cannot be read", "无法读取 {0} 中的设置"),
         .unwrittenSettings: ("cannot write the settings to {0}", "无法把设置写入 {0}"),
-        .noJSONObject: ("{0} is no JSON object", "{0} 不是 JSON 对象"),
+        .noJSONObject: ("{0} is not a JSON object", "{0} 不是 JSON 对象"),
         .unusableSetting: ("a setting cannot be used: {0}", "有一项设置无法使用：{0}"),
         .noProgram: ("{0}: {1} is no program that can be run", "{0}：{1} 不是可以运行的程序"),
         .relativePath: ("{0} is not absolute", "{0} 不是绝对路径"),
         .relativeToDaemon: ("{0} is not absolute: the daemon has another working directory", "{0} 不是绝对路径：守护进程的工作目录不同"),
         .noDownload: ("there is no download {0}", "没有下载 {0}"),
-        .noneCalled: ("no download is called {0}, and no identifier begins so", "没有名为 {0} 的下载，也没有以它开头的标识符"),
-        .severalCalled: ("{0} means {1} downloads: {2}", "{0} 对应 {1} 个下载：{2}"),
+        .noneCalled: ("no download is called {0}, and no identifier begins with it", "没有名为 {0} 的下载，也没有以它开头的标识符"),
+        .severalCalled: ("{0} matches {1} downloads: {2}", "{0} 对应 {1} 个下载：{2}"),
         .noToken: ("no browser is signed in as {0}", "没有标识符为 {0} 的已登录浏览器"),
         .unusableDownloadName: ("{0} cannot name a download", "{0} 不能作为下载的标识符"),
         .unusableSession: ("{0} cannot name a session", "{0} 不能作为会话的名称"),
@@ -85,7 +85,7 @@ extension SentenceTable {
         .noSystemctl: ("there is no systemctl on this machine", "这台机器上没有 systemctl"),
         .systemctlFailed: ("systemctl --user {0} failed", "systemctl --user {0} 失败"),
         .unusableUnit: ("a unit cannot run {0}", "服务单元无法运行 {0}"),
-        .strayDaemon: ("a daemon runs that systemd did not start", "有一个不是由 systemd 启动的后台服务正在运行"),
+        .strayDaemon: ("a daemon is running that systemd did not start", "有一个不是由 systemd 启动的后台服务正在运行"),
         .daemonStays: ("the daemon (process {0}) has not left", "后台服务（进程 {0}）没有退出"),
         .noLog: ("there is no log {0}", "没有日志 {0}"),
         .confinedElsewhere: ("this daemon is confined to {1}: it may not write to {0}", "此守护进程只能写入 {1}，不能写入 {0}"),
@@ -99,12 +99,14 @@ extension SentenceTable {
         .fileIsGone: ("{0} is not complete, or its file is gone", "{0} 尚未完成，或其文件已不存在"),
         .noFileManager: ("no file manager could be opened", "无法打开文件管理器"),
         .daemonNotFound: (
-            "the daemon does not run, and the program ferry was not found: {0}", "Ferry 后台服务没有运行，也找不到 ferry 程序：{0}"
+            "the daemon is not running, and the program ferry was not found: {0}", "Ferry 后台服务没有运行，也找不到 ferry 程序：{0}"
         ),
         .daemonNotStarted: ("{0} could not be started as the daemon: {1}", "无法将 {0} 启动为 Ferry 后台服务：{1}"),
         .daemonSilent: ("the daemon does not answer at {0}", "Ferry 后台服务在 {0} 没有应答"),
-        .daemonAbsent: ("no daemon runs, so nothing is being downloaded", "Ferry 后台服务没有运行，因此没有任何下载在进行"),
-        .daemonOtherVersion: ("the daemon speaks another version than this program: {0}", "Ferry 后台服务与本程序的版本不一致：{0}"),
+        .daemonAbsent: ("no daemon is running, so nothing is being downloaded", "Ferry 后台服务没有运行，因此没有任何下载在进行"),
+        .daemonOtherVersion: (
+            "the daemon speaks a different version from this program: {0}", "Ferry 后台服务与本程序的版本不一致：{0}"
+        ),
         .daemonUnreadable: ("the daemon's answer cannot be read: {0}", "无法读懂 Ferry 后台服务的应答：{0}"),
         .socketUnsafe: (
             "the directory {0} of the daemon's socket is not private", "后台服务套接字所在的目录 {0} 不是私有的"

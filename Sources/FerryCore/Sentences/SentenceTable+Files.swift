@@ -2,7 +2,7 @@ extension SentenceTable {
     /// A file or name on this machine.
     static let localFiles: Rows = [
         .fileFailed: ("cannot {0} {1}: {2}", "无法{0} {1}：{2}"),
-        .missing: ("{0} is not there", "{0} 不存在"),
+        .missing: ("{0} does not exist", "{0} 不存在"),
         .alreadyThere: ("{0} is already there", "{0} 已经存在"),
         .emptyFile: ("{0} is empty", "{0} 是空的"),
         .damaged: ("{0} is damaged", "{0} 已损坏"),
@@ -142,7 +142,7 @@ extension SentenceTable {
         .noWholeNumbers: ("it is no JSON of whole numbers", "它不是只含整数的 JSON"),
         .propertyList: ("it is a property list, as URLSession makes", "它是属性列表，与 URLSession 的一样"),
         .noJSON: ("it is no JSON", "它不是 JSON"),
-        .noObject: ("it is no JSON object", "它不是 JSON 对象"),
+        .noObject: ("it is not a JSON object", "它不是 JSON 对象"),
         .otherFormat: ("it has another format", "它是另一种格式"),
         .noVersion: ("it has no version", "它没有版本"),
         .otherSeal: ("its seal does not fit", "它的校验码不符"),

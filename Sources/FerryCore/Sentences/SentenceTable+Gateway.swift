@@ -1,9 +1,9 @@
 extension SentenceTable {
     /// The patterns of `ferry gateway`; see ``chinesePatterns``.
     static let gatewayPatterns: [String: String] = [
-        "{0} is no action on the gateway: there are {1}": "{0} 不是对网关的操作：可用的有 {1}",
+        "{0} is not an action on the gateway: the actions are {1}": "{0} 不是对网关的操作：可用的有 {1}",
         "names, --older-than and --all are for ferry gateway purge": "名称、--older-than 和 --all 用于 ferry gateway purge",
-        "ferry gateway purge needs names, --older-than TIME or --all, one of them":
+        "ferry gateway purge needs one of names, --older-than TIME and --all":
             "ferry gateway purge 需要名称、--older-than TIME 或 --all，三者取一",
         "the cache of the gateway is empty": "网关的缓存是空的",
         "remove {0} files with {1} from the gateway's cache?": "从网关缓存中移除 {0} 个文件（{1}）？",

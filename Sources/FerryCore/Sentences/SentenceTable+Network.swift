@@ -42,7 +42,7 @@ extension SentenceTable {
         .closedInHandshake: ("{0}: the connection was closed in the TLS handshake", "{0}：连接在 TLS 握手时被关闭"),
         .bodyTooShort: ("{0}: the body ended {1} bytes too early", "{0}：正文提前 {1} 字节结束"),
         .unaskedAnswer: ("{0}: an answer that was not asked for", "{0}：收到未请求的响应"),
-        .noStatusLine: ("its first line is not that of HTTP", "首行不是 HTTP 状态行"),
+        .noStatusLine: ("its first line is not an HTTP status line", "首行不是 HTTP 状态行"),
         .largeHead: ("its header is too large", "响应头过大"),
         .badHeaderLine: ("a line of its header is malformed", "响应头有一行格式错误"),
         .badContentLength: ("its Content-Length cannot be trusted", "Content-Length 不可信"),
@@ -77,9 +77,9 @@ extension SentenceTable {
             "{0}: the certificate is from an authority that is not trusted here", "{0}：证书的颁发机构在本机不受信任"
         ),
         .selfSigned: (
-            "{0}: the certificate is signed by itself, not by an authority", "{0}：证书由其自身签名，不是由颁发机构签发"
+            "{0}: the certificate is self-signed, not issued by an authority", "{0}：证书由其自身签名，不是由颁发机构签发"
         ),
-        .wantsCertificate: ("{0}: the server wants a certificate from us", "{0}：服务器要求客户端证书"),
+        .wantsCertificate: ("{0}: the server requires a client certificate", "{0}：服务器要求客户端证书"),
         .unacceptable: ("{0}: the certificate is not acceptable", "{0}：证书无法接受"),
         .expired: ("{0}: the certificate has expired", "{0}：证书已过期"),
         .oldTLS: ("{0}: the server speaks only TLS that is too old", "{0}：服务器只支持过旧的 TLS"),
@@ -98,7 +98,7 @@ extension SentenceTable {
             "has the scheme \"{0}\", but only http, https and s3 can be downloaded", "协议是 \"{0}\"，而只能下载 http、https 和 s3"
         ),
         .urlHostAfter: ("has no host: a URL begins with {0}://host", "没有主机：网址应以 {0}://host 开头"),
-        .urlNoScheme: ("is no URL: it begins with neither http:// nor https://", "这不是网址：它不以 http:// 或 https:// 开头"),
+        .urlNoScheme: ("is not a URL: it begins with neither http:// nor https://", "这不是网址：它不以 http:// 或 https:// 开头"),
         .urlSchemeMeant: ("has no scheme; did you mean https://{0}?", "没有协议；是否想写 https://{0}？"),
         .urlLongEncoded: ("is longer than a URL may be, once it is encoded", "编码后超过网址允许的长度"),
         .urlLong: ("is longer than a URL may be: {0} bytes", "超过网址允许的长度 {0} 字节"),

@@ -6,7 +6,8 @@ extension SentenceTable {
             "there are credentials or secret headers, and no server that they are for", "给出了凭据或机密标头，但没有说明它们属于哪台服务器"
         ),
         .unusableOrigin: (
-            "{0} is no server: write https://host or http://host:port", "{0} 不是服务器：请写成 https://host 或 http://host:port"
+            "{0} is not a server: write https://host or http://host:port",
+            "{0} 不是服务器：请写成 https://host 或 http://host:port"
         ),
         .noURL: ("no URL was given", "没有给出网址"),
         .notAFileURL: ("{0} is not the URL of a file on this device", "{0} 不是本机文件的网址"),
@@ -202,7 +203,7 @@ extension SentenceTable {
         .weakProof: ("the file is complete, but its proof is only “{0}”", "文件已完整，但其证明仅为“{0}”"),
         .wrongDigest: ("checksum mismatch: expected {0}, got {1}", "校验和不符：应为 {0}，实为 {1}"),
         .damagedPieces: (
-            "{0} of {1} pieces of the file do not have their digests", "文件共 {1} 个分块，其中 {0} 个与摘要不符"
+            "{0} of {1} pieces of the file do not match their digests", "文件共 {1} 个分块，其中 {0} 个与摘要不符"
         ),
         .uncoveredPieces: (
             "the file has {0} bytes, and its piece digests are for another size",

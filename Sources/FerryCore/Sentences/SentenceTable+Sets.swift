@@ -185,7 +185,7 @@ extension SentenceTable {
             "Omit --strict, or use a list with digests.", "请去掉 --strict，或使用带校验值的列表。"
         ),
         .keptInSet: (
-            "What came is kept as {0}; correct the list if its digest is wrong, and run the command again.",
+            "What was received is kept as {0}; correct the list if its digest is wrong, and run the command again.",
             "已下载的内容保留为 {0}；如果列表中的校验值有误，请改正后重新运行命令。"
         ),
         .listWithDigests: (
@@ -294,7 +294,7 @@ extension SentenceTable {
         "{0} cannot be used with --daemon, which has its own settings": "{0} 不能与 --daemon 一起使用，它有自己的设置",
         // Sets in the daemon
         "the daemon keeps no credentials for a set: leave out --daemon": "后台服务不为集合保存凭据：请去掉 --daemon",
-        "{0} is no action on sets: there are {1}": "{0} 不是对集合的操作：可用的有 {1}",
+        "{0} is not an action on sets: the actions are {1}": "{0} 不是对集合的操作：可用的有 {1}",
         "name the sets, or all": "请指明集合，或用 all",
         "no set begins with {0}": "没有以 {0} 开头的集合",
         "several sets begin with {0}; give more of it": "有多个集合以 {0} 开头；请给出更多",

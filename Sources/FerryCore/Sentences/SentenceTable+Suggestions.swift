@@ -2,7 +2,7 @@ extension SentenceTable {
     /// The suggestions for the user.
     static let suggestions: Rows = [
         .giveLinkOfBegun: (
-            "Give a link of the file that was begun, or begin anew under another name; the received part was not changed.",
+            "Give a link to the file that was begun, or start over under another name; the received part was not changed.",
             "请提供所开始文件的链接，或换一个名称重新开始；已有的内容保持不变。"
         ),
         .orRestart: (
@@ -24,7 +24,7 @@ extension SentenceTable {
         ),
         .giveFreshLink: ("Give a fresh link for the same file; the received part is kept.", "请提供同一文件的新链接；已有的内容会保留。"),
         .signInAgain: (
-            "Get past the page in a browser and run it again; after a login there give its cookies with --load-cookies, or give a fresh link; --accept-html takes the page.",
+            "Get past the page in a browser and run it again; after a login there give its cookies with --load-cookies, or give a fresh link; --accept-html accepts the page as the file.",
             "请在浏览器中处理该网页后重新运行；如果在那里登录了，请用 --load-cookies 提供其 Cookie，或提供新链接；用 --accept-html 可接收网页。"
         ),
         .freshLinkOrThis: (
@@ -42,11 +42,11 @@ extension SentenceTable {
         .runAnew: ("Run it again, from the beginning: {0}.", "请重新运行，这会从头开始：{0}。"),
         .giveChecksum: ("Give a --checksum, or omit --strict.", "请提供 --checksum，或去掉 --strict。"),
         .keptMarked: (
-            "Kept as {0}; --checksum none accepts it, another compares it.",
+            "Kept as {0}; --checksum none accepts it, another --checksum compares it.",
             "已保留为 {0}；--checksum none 按现状接受，给出另一个则重新核对。"
         ),
         .keptMarkedOf: (
-            "Kept as {0}; the checksum {1}; --checksum none accepts the file, another compares it.",
+            "Kept as {0}; the checksum {1}; --checksum none accepts the file, another --checksum compares it.",
             "已保留为 {0}；该校验和{1}；--checksum none 按现状接受，给出另一个则重新核对。"
         ),
         .doNotUse: ("Do not use what was written.", "请勿使用已写出的内容。"),
@@ -55,7 +55,7 @@ extension SentenceTable {
             "--min-free 0 keeps nothing free.", "--min-free 0 表示不保留。"
         ),
         .startAnew: (
-            "Start the download anew; a part file that is still there is found by its URL.",
+            "Start the download again; a part file that is still there is found by its URL.",
             "请重新开始下载；如果部分文件还在，会通过网址找到它。"
         ),
         .updateFerry: ("Update Ferry.", "请更新 Ferry。"),
@@ -65,7 +65,7 @@ extension SentenceTable {
             "Give the URL, or name the server: --user NAME@HOST, secretsOrigin.",
             "请给出网址，或说明服务器：--user NAME@HOST、secretsOrigin。"
         ),
-        .leaveOutNoPrivate: ("If this address is meant, leave out --no-private.", "如果确实要用这个地址，请去掉 --no-private。"),
+        .leaveOutNoPrivate: ("If this address is intended, leave out --no-private.", "如果确实要用这个地址，请去掉 --no-private。"),
         .allowPrivate: (
             "If this address is meant, allow it: allowsPrivate of a request, --allow-private of a worker.",
             "如果确实要用这个地址，请允许它：请求用 allowsPrivate，ferry work 用 --allow-private。"
@@ -75,11 +75,11 @@ extension SentenceTable {
             "如果服务器在此端口使用明文 HTTP，请把 https:// 改为 http://。"
         ),
         .renewCertificate: (
-            "Its server has to renew it; if the date of this machine is wrong, set that.",
+            "Its server has to renew it; if the date of this machine is wrong, correct it.",
             "需要由服务器更新证书；如果本机日期不对，请调整日期。"
         ),
         .setDate: (
-            "If the date of this machine is wrong, set that; else the server has to send another one.",
+            "If the date of this machine is wrong, correct it; otherwise the server has to send another one.",
             "如果本机日期不对，请调整日期；否则服务器需要换用其他证书。"
         ),
         .giveNameOfCertificate: (
@@ -126,7 +126,7 @@ extension SentenceTable {
         .listShows: ("Run ferry list to see all.", "请运行 ferry list 查看全部下载。"),
         .lookAtLog: ("Run ferry logs to see what it does.", "请运行 ferry logs 查看它在做什么。"),
         .logWhere: (
-            "A daemon on a terminal writes there, one that ferry add starts to this file.",
+            "A daemon on a terminal logs there; one started by ferry add logs to this file.",
             "在终端中运行的后台服务会把日志写到终端，由 ferry add 启动的则写入此文件。"
         ),
         .giveMoreOfID: ("Give more of the identifier.", "请给出更长的标识符。"),
@@ -137,7 +137,7 @@ extension SentenceTable {
             "Use that daemon, stop it first, or give another socket with --socket.",
             "请使用那个守护进程，或先停止它，或用 --socket 给出其他套接字。"
         ),
-        .anotherPort: ("Give another one with {0}, or 0 for any that is free.", "请用 {0} 给出其他端口，或用 0 表示任意空闲端口。"),
+        .anotherPort: ("Give another one with {0}, or 0 for any free port.", "请用 {0} 给出其他端口，或用 0 表示任意空闲端口。"),
         .shorterSocket: ("Give a shorter one with --socket or FERRY_SOCKET.", "请用 --socket 或 FERRY_SOCKET 给出更短的路径。"),
         .removeOrChoose: ("Remove it, or choose another place.", "请移除它，或选择别的位置。"),
         .closeOrChoose: ("Close it with chmod 700, or choose another place.", "请用 chmod 700 关闭它，或选择别的位置。"),
@@ -164,7 +164,7 @@ extension SentenceTable {
         .giveInURLs: ("Give one in urls.", "请在 urls 中给出。"),
         .runByItself: ("Run ferry serve by itself.", "请直接运行 ferry serve。"),
         .startUserSession: (
-            "Is there a user session of systemd? Else run ferry serve by itself.",
+            "Is there a systemd user session? If not, run ferry serve by itself.",
             "是否有 systemd 用户会话？否则请直接运行 ferry serve。"
         ),
     ]

@@ -35,7 +35,7 @@ package enum JSONCoding {
             guard let date = RFC3339.date(text) else {
                 throw DecodingError.dataCorruptedError(
                     in: container,
-                    debugDescription: "\(ForeignText.quote(text)) is no time like 2025-01-31T09:05:00Z")
+                    debugDescription: "\(ForeignText.quote(text)) is not a time like 2025-01-31T09:05:00Z")
             }
             return date
         }

@@ -11,10 +11,10 @@ extension ChineseHelp {
             "init 建立数据表；add 存入列表；ferry work 在任意多台机器上下载它。",
         "Make the fleet's tables in the database, or bring them up to date.": "在数据库中建立或更新机群的数据表。",
         "Store a list in the database as a batch.": "把列表作为一个批次存入数据库。",
-        "Show the numbers of each batch.": "显示每个批次的数目。",
+        "Show the progress of each batch.": "显示每个批次的数目。",
         "Write the results as JSON, one file per line.": "以 JSON 输出所有文件的结果，每行一个。",
         "Show the workers, and how long each has been silent.": "显示各工作进程，以及多久没有其消息。",
-        "Exit with 0 although files have failed; the results say which.": "即使有文件失败也以 0 退出；结果会说明是哪些。",
+        "Exit with 0 even if files have failed; the results say which.": "即使有文件失败也以 0 退出；结果会说明是哪些。",
         "Set the budget of a host for the whole fleet.": "为整个机群设置主机的限额。",
         "Request failed files again.": "再次请求失败的文件。",
         "Start no more files; running ones end.": "不再开始新文件；进行中的会完成。",
@@ -60,7 +60,7 @@ extension ChineseHelp {
             "最后一次心跳之后租约保留多久；之后由其他机器接手。",
         "How much work is taken ahead, at this worker's speed.": "按此机器的速度预先领取多少工作。",
         "Rate limit per second: 500K, 5M, 1MiB; for all files together.": "每秒速度上限：500K、5M、1MiB；所有文件合计。",
-        "Retries of a file without progress; a server that cannot be reached as often is given up for ten minutes.":
+        "Retries of a file without progress; a server that fails to answer this often is given up for ten minutes.":
             "没有进展时每个文件的重试次数；同样多次无法连接的服务器会被放弃十分钟。",
         "The only server that headers which may be secret are sent to: a host, or http://HOST:PORT.":
             "唯一会收到可能是机密的标头的服务器：主机名，或 http://HOST:PORT。",
@@ -71,7 +71,7 @@ extension ChineseHelp {
         "Do not sync files to the disk: a power cut may lose finished files.": "不把文件同步到磁盘：断电可能丢失已完成的文件。",
         """
         Serve Prometheus' metrics on this port of 127.0.0.1 and ::1, to every user of the machine who has the token in \
-        metrics-token in the state directory; 0 is any that is free.
+        metrics-token in the state directory; 0 is any free port.
         """:
             "在 127.0.0.1 和 ::1 的此端口提供 Prometheus 指标，本机任何持有令牌（状态目录中的 metrics-token）的用户均可读取；0 表示任一空闲端口。",
         "Report each failure.": "报告每个失败。",

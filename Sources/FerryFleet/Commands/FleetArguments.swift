@@ -174,7 +174,7 @@ package struct WorkArguments: ParsableArguments, Sendable {
     @Flag(help: "End when no row of any batch is left.")
     package var untilDone = false
 
-    @Flag(help: "Exit with 0 although files have failed; the results say which.")
+    @Flag(help: "Exit with 0 even if files have failed; the results say which.")
     package var allowFailures = false
 
     @Option(
@@ -199,7 +199,7 @@ package struct WorkArguments: ParsableArguments, Sendable {
 
     @Option(
         help: ArgumentHelp(
-            "Retries of a file without progress; a server that cannot be reached as often is given up for ten minutes.",
+            "Retries of a file without progress; a server that fails to answer this often is given up for ten minutes.",
             valueName: "n|inf"))
     package var retries = "4"
 
@@ -230,7 +230,7 @@ package struct WorkArguments: ParsableArguments, Sendable {
         help: ArgumentHelp(
             """
             Serve Prometheus' metrics on this port of 127.0.0.1 and ::1, to every user of the machine who has the token in \
-            metrics-token in the state directory; 0 is any that is free.
+            metrics-token in the state directory; 0 is any free port.
             """, valueName: "n"))
     package var metricsPort: Int?
 

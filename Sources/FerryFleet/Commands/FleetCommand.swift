@@ -50,7 +50,7 @@ struct FleetAddCommand: AsyncCommand {
 
 struct FleetStatusCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "Show the numbers of each batch.")
+        commandName: "status", abstract: "Show the progress of each batch.")
     @OptionGroup var arguments: FleetStatusArguments
     func act() async -> FerryTerminal.ExitCode { await FleetProgram.status(arguments) }
 }

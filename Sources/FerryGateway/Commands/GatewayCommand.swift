@@ -19,7 +19,7 @@ struct GatewayCommand: AsyncCommand {
             ferry gateway purge NAME...|--older-than TIME|--all
             """,
         discussion: """
-            usage says how much the cache holds, and of how much; list shows its files, the one that was used last \
+            usage says how much the cache holds, and its limit; list shows its files, the most recently used \
             first. purge removes files that no client reads. verify reads every file and compares it with its digest: a \
             damaged one is removed, and fetched again when a client asks for it; the exit code is then 7.
 
@@ -48,7 +48,7 @@ struct GatewayCommand: AsyncCommand {
     @Flag(help: "Purge all files.")
     var all = false
 
-    @Flag(name: [.customShort("y"), .customLong("yes")], help: "Do not ask, also on a terminal.")
+    @Flag(name: [.customShort("y"), .customLong("yes")], help: "Do not ask, even on a terminal.")
     var isSure = false
 
     /// Prints only the names, for a shell's completions.

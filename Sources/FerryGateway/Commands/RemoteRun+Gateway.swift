@@ -32,7 +32,7 @@ extension RemoteRun {
     ) async throws -> ExitCode {
         guard let action = word.map({ GatewayAction(rawValue: $0) }) ?? .usage else {
             let known = GatewayAction.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError("\(TextError.quote(word ?? "")) is no action on the gateway: there are \(known)")
+            throw UsageError("\(TextError.quote(word ?? "")) is not an action on the gateway: the actions are \(known)")
         }
         guard action == .purge || choice.isEmpty else {
             throw UsageError("names, --older-than and --all are for ferry gateway purge")
@@ -67,7 +67,7 @@ extension RemoteRun {
     private func purge(_ choice: GatewayChoice) async throws -> ExitCode {
         let given = [!choice.names.isEmpty, choice.olderThan != nil, choice.all].filter(\.self)
         guard given.count == 1 else {
-            throw UsageError("ferry gateway purge needs names, --older-than TIME or --all, one of them")
+            throw UsageError("ferry gateway purge needs one of names, --older-than TIME and --all")
         }
         if choice.all, let confirm, !choice.isSure {
             let usage = try await link.ask(.gateway, as: GatewayUsage.self)

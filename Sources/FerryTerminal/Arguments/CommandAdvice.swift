@@ -139,7 +139,7 @@ package enum OptionAdvice {
         guard pattern.utf8.hasPrefix("The value"), values[1].utf8.hasPrefix("-x "), values[0].utf8.contains(":") else {
             return text
         }
-        return "\(text); a proxy is --proxy URL"
+        return "\(text); for a proxy use --proxy URL"
     }
 
     /// Returns the name of an option without its dashes.
@@ -157,7 +157,7 @@ package enum OptionAdvice {
         "Unknown option '{0}'. Did you mean '{1}'?": "{0}: unknown option; did you mean {1}?",
         "Unknown option '{0}'": "{0}: unknown option", "Missing expected argument '{0}'": "{0} is missing",
         "Missing value for '{0}'": "{0} needs a value",
-        "The value '{0}' is invalid for '{1}'": "{1}: “{0}” is not a value of it",
+        "The value '{0}' is invalid for '{1}'": "{1}: “{0}” is not a valid value",
         "Unexpected argument '{0}'": "“{0}” is one argument too many",
         "{0} unexpected arguments: {1}": "{0} arguments too many: {1}",
     ]
@@ -203,7 +203,7 @@ package enum OptionAdvice {
         ("--speed-limit --lowest-speed-limit", "use --min-speed RATE"),
         ("-m --timeout --max-time --read-timeout --speed-time", "use --stall-timeout or --connect-timeout"),
         ("-t --tries --retry --max-tries --retry-connrefused", "use --retries N"),
-        ("--resume --continue-download", "leave it out: what has been begun is resumed"),
+        ("--resume --continue-download", "leave it out: a started download is resumed"),
         ("-n --no-clobber --skip-existing", "use --on-conflict skip"),
         ("--overwrite --force --allow-overwrite --clobber", "use --on-conflict overwrite"),
         ("--split --max-connection-per-server --num-connections", "use -x N"),

@@ -45,12 +45,12 @@ package struct RunOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
             """
-            Append one JSON line for each ended file; with the same file and list again, a run goes on. - is standard \
+            Append one JSON line for each ended file; with the same file and list, a later run continues. - is standard \
             output.
             """, valueName: "file"), completion: .file())
     package var results: String?
 
-    @Flag(help: "Exit with 0 although files have failed; needs --results, which say which.")
+    @Flag(help: "Exit with 0 even if files have failed; needs --results, which says which.")
     package var allowFailures = false
 
     package init() {}
@@ -60,7 +60,7 @@ package struct RunOptions: ParsableArguments, Sendable {
 package struct FileOptions: ParsableArguments, Sendable {
     @Argument(
         help: ArgumentHelp(
-            "URLs, part files and Metalink documents; of ferry get also directories with part files to resume.",
+            "URLs, part files and Metalink documents; for ferry get also directories with part files to resume.",
             valueName: "url"), completion: .file())
     package var items: [String] = []
 
@@ -68,7 +68,7 @@ package struct FileOptions: ParsableArguments, Sendable {
         name: [.customShort("o"), .customLong("output")],
         help: ArgumentHelp(
             """
-            Output path, or s3://BUCKET/KEY; of ferry get, - is standard output. Needs exactly one URL.
+            Output path, or s3://BUCKET/KEY; with ferry get, - is standard output. Needs exactly one URL.
             """, valueName: "file"),
         completion: .file())
     package var output: String?
@@ -77,7 +77,7 @@ package struct FileOptions: ParsableArguments, Sendable {
         name: [.customShort("d"), .customLong("dir"), .customShort("P")],
         help: ArgumentHelp(
             """
-            The target directory; created if missing (default: the current one; of ferry add: the daemon's). Of ferry get \
+            The target directory; created if missing (default: the current one; for ferry add: the daemon's). For ferry get \
             also s3://BUCKET/PREFIX/.
             """,
             valueName: "dir"), completion: .directory)
@@ -117,14 +117,14 @@ package struct FileOptions: ParsableArguments, Sendable {
             valueName: "template"))
     package var name: String?
 
-    @Flag(help: "Store each content once, named by its SHA-256; needs --results, which say what is where.")
+    @Flag(help: "Store each content once, named by its SHA-256; needs --results, which says what is where.")
     package var dedup = false
 
     @Option(
         help: ArgumentHelp("Only the entries of a list whose host is in part K of N.", valueName: "k/n"))
     package var shard: String?
 
-    @Flag(help: "Let lists put files elsewhere: out= and dir= may be absolute, have .. and hidden names.")
+    @Flag(help: "Let lists put files elsewhere: out= and dir= may be absolute, with .. and hidden names.")
     package var trustList = false
 
     @Option(

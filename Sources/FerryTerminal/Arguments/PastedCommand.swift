@@ -274,7 +274,7 @@ struct PastedCommand {
         }
         // curl concatenates the files without a name on standard output.
         if program == .curl, !isFile, let namedURLs, 1..<max(1, alone.count) ~= namedURLs {
-            throw refuse("-O", "it names one URL: write it once for each of the \(alone.count), or --remote-name-all")
+            throw refuse("-O", "it is for one URL: give it \(alone.count) times, or --remote-name-all")
         }
         var end = try secrets()
         if recursion.isOn { return try sync(end) }

@@ -43,7 +43,8 @@ struct PastedOption: Sendable {
 
         var takesValue: Bool {
             switch self {
-            case .file, .retries, .tries, .protocols, .url, .field, .bearer, .noProxyFor, .user, .password, .execute, .method,
+            case .file, .retries, .tries, .protocols, .url, .field, .bearer, .noProxyFor, .user, .password, .execute,
+                .method,
                 .level, .prefix, .cutDirectories, .accept, .reject:
                 true
             case .nameOfURL, .namesOfURLs, .nameOfServer, .quiet, .showsProgress, .retriesRefused, .glob, .recursive,
@@ -190,7 +191,7 @@ struct PastedOption: Sendable {
         PastedOption("-I --head", plan), PastedOption("-i --include", plan), PastedOption("-D --dump-header", plan),
         PastedOption("-r --range", ranges), PastedOption("-E --cert --key --pass --cert-type", certificates),
         PastedOption("--capath", .refused("use --ca-file FILE")), PastedOption("-c --cookie-jar", jar),
-        PastedOption("-m --max-time", .refused("write timeout SECONDS ferry …: what has come is kept")),
+        PastedOption("-m --max-time", .refused("write timeout SECONDS ferry …: what was received is kept")),
         PastedOption("-w --write-out", .refused("use --json")),
         PastedOption(
             "-z --time-cond --etag-save --etag-compare", .refused("with -o FILE an unchanged file is not fetched again")
@@ -202,7 +203,7 @@ struct PastedOption: Sendable {
             .refused("use --proxy http://USER:PASSWORD@HOST:PORT or socks5://HOST:PORT")),
         PastedOption("--stderr --trace --trace-ascii", log),
         PastedOption("--interface --resolve --connect-to --dns-servers --unix-socket", route),
-        PastedOption("--remove-on-error", .refused("what has come is kept, so that the next run goes on")),
+        PastedOption("--remove-on-error", .refused("what was received is kept, so that the next run continues")),
     ]
 
     private static let wget: [PastedOption] = [

@@ -41,7 +41,8 @@ package struct RequestOptions: ParsableArguments, Sendable {
 
     @Option(
         help: ArgumentHelp(
-            "Rate limit per second: 500K, 5M, 1MiB; for all files together, of ferry add for each.", valueName: "rate"))
+            "Rate limit per second: 500K, 5M, 1MiB; for all files together, with ferry add for each.", valueName: "rate"
+        ))
     package var limitRate: String?
 
     @Option(help: ArgumentHelp("Maximum file size; larger files are refused.", valueName: "size"))
@@ -77,7 +78,7 @@ package struct RequestOptions: ParsableArguments, Sendable {
         help: ArgumentHelp(
             """
             Proxy: http://[user:password@]host:port, socks5://host:port or none (default: http_proxy, https_proxy and \
-            all_proxy from the environment; of ferry add: the daemon's). no_proxy always applies.
+            all_proxy from the environment; for ferry add: the daemon's). no_proxy always applies.
             """,
             valueName: "url"))
     package var proxy: String?
@@ -91,7 +92,7 @@ package struct RequestOptions: ParsableArguments, Sendable {
     @Option(
         name: [.customShort("b"), .long],
         help: ArgumentHelp(
-            "Cookies for the server, as in a Cookie header; without = a file, as of --load-cookies.",
+            "Cookies for the server, as in a Cookie header; without =, a file, as for --load-cookies.",
             valueName: "'a=b; c=d'|file"))
     package var cookie: [String] = []
 
@@ -123,14 +124,14 @@ package struct RequestOptions: ParsableArguments, Sendable {
         parsing: .unconditional,
         help: ArgumentHelp(
             """
-            Consecutive retries without progress before giving up (default: \(DownloadRequest.standardMaxAttempts); of \
+            Consecutive retries without progress before giving up (default: \(DownloadRequest.standardMaxAttempts); for \
             ferry get 3 while the server refuses every connection).
             """, valueName: "n|inf"))
     package var retries: String?
 
     @Option(
         help: ArgumentHelp(
-            "Free disk space to keep (default: 1 % of the disk, at most 256MB; of ferry add: the daemon's).",
+            "Free disk space to keep (default: 1 % of the disk, at most 256MB; for ferry add: the daemon's).",
             valueName: "size"))
     package var minFree: String?
 
@@ -182,7 +183,7 @@ package struct TrustOptions: ParsableArguments, Sendable {
     @Flag(name: .customLong("accept-html"), help: "Accept an HTML page even if another type is expected.")
     package var acceptHTML = false
 
-    @Flag(help: "Let the finished file have the present time, not the server's.")
+    @Flag(help: "Give the finished file the current time, not the server's.")
     package var noMtime = false
 
     @Flag(help: "Keep the SHA-256 of the file and of its pieces beside it, for ferry verify and ferry repair.")

@@ -91,7 +91,7 @@ package struct RequestPlanner: Sendable {
         let hasURL = targets.contains { if case .url = $0 { true } else { false } }
         if hasPart, hasURL {
             guard targets.count == 2, case .part = targets[0] else {
-                throw UsageError("a new URL goes with one part file: ferry get NAME.part NEWURL")
+                throw UsageError("a new URL needs exactly one part file: ferry get NAME.part NEWURL")
             }
         }
         return targets
@@ -128,7 +128,7 @@ package struct RequestPlanner: Sendable {
             let url = try? DownloadURL("https://" + text)
         else {
             throw UsageError(
-                "\(TextError.quote(text)) is no file here and no URL: a URL begins with https:// or http://")
+                "\(TextError.quote(text)) is neither a file here nor a URL: a URL begins with https:// or http://")
         }
         return url
     }
@@ -156,10 +156,10 @@ package struct RequestPlanner: Sendable {
         }
         if files.name != nil || files.dedup, targets.contains(where: { if case .url = $0 { false } else { true } }) {
             let option = files.dedup ? "--dedup" : "--name"
-            throw UsageError("\(option) goes with URLs and lists: part files keep their names")
+            throw UsageError("\(option) works only with URLs and lists: part files keep their names")
         }
         if options.netrc, urls == 0, files.lists.isEmpty, files.retryFrom == nil {
-            throw UsageError("--netrc goes with URLs and lists; with a part file alone write --user NAME@HOST")
+            throw UsageError("--netrc works only with URLs and lists; with a part file alone write --user NAME@HOST")
         }
         if files.name != nil, files.retryFrom != nil, !files.dedup {
             throw UsageError("--name and --retry-from cannot be used together: each file keeps its path")
@@ -175,7 +175,7 @@ package struct RequestPlanner: Sendable {
         }
         if !files.mirror.isEmpty, !hasOneURL {
             throw UsageError(
-                "--mirror needs exactly one URL; in lists write mirrors on one line, with blanks between them")
+                "--mirror needs exactly one URL; in lists write mirrors on one line, with spaces between them")
         }
         if let checksum = files.checksum, !checksum.utf8.hasPrefix("@"), checksum != "none", !hasOneFile {
             throw UsageError("--checksum ALG:HEX needs exactly one URL; use --checksum @FILE, or checksum= in a list")
@@ -222,7 +222,7 @@ package struct RequestPlanner: Sendable {
 
     private func openLists() throws(UsageError) -> [ListFile] {
         guard files.lists.count(where: { $0 == "-" }) <= 1 else {
-            throw UsageError("-i - can be given once: there is one standard input")
+            throw UsageError("-i - can be given only once: there is one standard input")
         }
         var lists: [ListFile] = []
         for path in files.lists {

@@ -54,7 +54,7 @@ package struct UserWord: Sendable, Hashable {
         let name = String(text[..<at])
         let host = String(text[text.utf8.index(after: at)...])
         guard !name.isEmpty, let server = Origin(host.utf8.contains("://") ? host : "https://" + host) else {
-            throw UsageError("--user: without a URL it is NAME@HOST, and what follows the last @ is no host")
+            throw UsageError("--user: without a URL it is NAME@HOST, and what follows the last @ is not a host")
         }
         try self.init(name)
         self.server = server

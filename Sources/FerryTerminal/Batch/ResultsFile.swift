@@ -36,7 +36,7 @@ final class ResultsFile: Sendable {
             var status = stat()
             guard fstat(descriptor, &status) == 0 else { throw Self.failure }
             guard status.st_mode & S_IFMT == S_IFREG else {
-                throw UsageError("it is no results file of ferry; give the name of a new file")
+                throw UsageError("it is not a results file of ferry; give the name of a new file")
             }
             if let problem = EngineProvider.recordProblem(ofDescriptor: descriptor, at: path) {
                 throw UsageError(.phrase(problem))
@@ -136,7 +136,7 @@ final class ResultsFile: Sendable {
         let size = size
         let start = try read(from: 0, to: min(size, BatchCheckpoint.mark.count))
         guard BatchCheckpoint.mark.starts(with: start) || start.first == UInt8(ascii: "{") && beginsWithResult() else {
-            throw UsageError("it is no results file of ferry; give the name of a new file")
+            throw UsageError("it is not a results file of ferry; give the name of a new file")
         }
         let end = try last([0x0A], before: size).map { $0 + 1 } ?? 0
         if end < size, ftruncate(descriptor, off_t(end)) != 0 { throw Self.failure }

@@ -70,7 +70,7 @@ package final class ResultsLog: Sendable {
             state = Mutex(State(cursor: cursor ?? BatchCursor(), isClean: found?.hasLines == false))
             if let last = cursor?.last, let counts = cursor?.counts {
                 notice =
-                    "\(path): goes on after line \(last.line); so far \(counts.completed) complete, \(counts.failed) failed"
+                    "\(path): continues after line \(last.line); so far \(counts.completed) complete, \(counts.failed) failed"
             } else if earlier?.checkpoint.last != nil, cursor == nil {
                 notice = "\(path): its results are of another list; this list begins at its first line"
             } else {

@@ -45,7 +45,7 @@ package enum DoctorPolicy {
                 "downloads", path, found, advice: "change its permissions, or set another one: ferry set dir=DIR")
         }
         guard found.isThere else {
-            return DoctorCheck("downloads", .ok, "\(path) is not there yet; it is made when it is needed")
+            return DoctorCheck("downloads", .ok, "\(path) does not exist yet; it is created when needed")
         }
         let text: Reason = found.freeBytes.map { "\(path), \(ByteText.size($0)) free" } ?? .words(path)
         guard found.freeBytes ?? .max >= 1_000_000_000 else {
@@ -64,7 +64,7 @@ package enum DoctorPolicy {
         guard found.isOurs else { return foreign("state", path) }
         guard !found.isOpen else {
             return DoctorCheck(
-                "state", .problem, "others may write to \(path)", advice: "remove write access for others: chmod go-w")
+                "state", .problem, "others can write to \(path)", advice: "remove write access for others: chmod go-w")
         }
         guard let free = found.freeBytes, free < comfortableState else {
             return DoctorCheck("state", .ok, .words(path))
@@ -133,7 +133,7 @@ package enum DoctorPolicy {
     private static func unwritable(
         _ name: String, _ path: String, _ found: Directory, advice: Reason
     ) -> DoctorCheck {
-        let text: Reason = found.isThere ? "\(path) cannot be written to" : "\(path) cannot be made"
+        let text: Reason = found.isThere ? "\(path) cannot be written to" : "\(path) cannot be created"
         return DoctorCheck(name, .problem, text, advice: advice)
     }
 
@@ -155,7 +155,7 @@ package enum DoctorPolicy {
                 "daemon", .warning, "process \(greeting.pid) has version \(greeting.version), this program \(version)",
                 advice: "stop the old one; the next ferry add starts the new one")
         case .silent:
-            return DoctorCheck("daemon", .ok, "does not run; ferry add starts it")
+            return DoctorCheck("daemon", .ok, "not running; ferry add starts it")
         case .failure(let error):
             return DoctorCheck("daemon", .problem, error.reason, advice: error.suggestionPhrase.map { .phrase($0) })
         }

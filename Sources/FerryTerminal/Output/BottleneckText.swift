@@ -10,17 +10,17 @@ package enum BottleneckText {
         let time = time(limit.seconds)
         return switch limit.cause {
         case .rateLimit: "your limit of \(rate)"
-        case .otherDownloads: "it waits, other downloads have all \(count) connections to this server"
+        case .otherDownloads: "it is waiting: other downloads use all \(count) connections to this server"
         case .comparison: "it compares samples of what is here with the server's bytes before it goes on"
         case .repetition:
             "the server sends no ranges and repeats what is here, so far \(ByteText.percent(limit.share, isComplete: false))"
-        case .disk: "the disk stores \(rate)"
+        case .disk: "the disk writes \(rate)"
         case .processor: "this machine's processor is busy, Ferry uses \(cores(limit.share)) of a core"
         case .latency: "the server answers slowly, the first byte comes after \(time)"
-        case .refusals: "the server refuses more connections than \(count), which bring \(rate)"
+        case .refusals: "the server refuses more connections than \(count), which deliver \(rate)"
         case .perConnection: "the server gives \(rate) to each connection; connections: \(count)"
-        case .line: "this line is full with \(rate)"
-        case .path: "the line or the server brings no more than \(rate); connections: \(count)"
+        case .line: "this line is saturated at \(rate)"
+        case .path: "the line or the server delivers no more than \(rate); connections: \(count)"
         case .loss: "about \(lost(limit.share)) of the packets are lost; \(rate), connections: \(count)"
         case .sendWindow:
             "the server sends \(window) to each connection in a round trip of \(time); connections: \(count)"

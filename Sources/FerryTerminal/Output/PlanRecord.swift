@@ -63,7 +63,7 @@ package enum PlanRecord {
             ("ranges", plan.acceptsRanges ? ("yes" as Reason).local : ("no" as Reason).local),
             ("validator", validator ?? none),
             ("digest", digests.isEmpty ? ("none offered" as Reason).local : digests),
-            ("type", plan.contentType ?? ("not said" as Reason).local),
+            ("type", plan.contentType ?? ("not stated" as Reason).local),
             ("free space", space ?? ("unknown" as Reason).local),
             ("held", plan.heldBytes.map(ByteText.size) ?? ("nothing" as Reason).local),
             (

@@ -23,7 +23,7 @@ package enum AddPlanner {
 
     /// Throws for options that no daemon accepts. Called before a daemon is started.
     package static func check(_ options: AddOptions) throws(UsageError) {
-        if options.files.dedup { throw UsageError("--dedup goes with ferry get") }
+        if options.files.dedup { throw UsageError("--dedup works only with ferry get") }
         if let output = options.files.output, RequestPlanner.descriptor(output) != nil { throw refuse(output) }
     }
 
@@ -52,7 +52,7 @@ package enum AddPlanner {
         let rateLimit = try RequestPlanner.rateLimit(options.request)
         let items = try RequestPlanner.items(options.files, options.request, options.trust, world: world)
         if items.uploads { throw UsageError("ferry add downloads to files; for s3:// use ferry get") }
-        if items.hasDirectories { throw UsageError("ferry add takes URLs and part files, no directories") }
+        if items.hasDirectories { throw UsageError("ferry add takes URLs and part files, not directories") }
         return Plan(items: items) { [options] request in
             var request = request
             if case .part(let path) = request.destination { request.destination = .part(absolute(path)) }
@@ -97,7 +97,7 @@ package struct AddOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("A label.", valueName: "text"))
     package var label: String?
 
-    @Flag(help: "Add the download even if its URL is listed.")
+    @Flag(help: "Add the download even if its URL is already listed.")
     package var again = false
 
     @OptionGroup(title: "Request") package var request: RequestOptions

@@ -115,11 +115,11 @@ package enum DownloadFacts {
 
     /// Returns the position in the queue of a download that waits for a slot.
     private static func place(_ queue: DownloadDetail.Queue) -> Reason {
-        let before: Reason = queue.before == 0 ? "it is the next" : "\(queue.before) before it"
+        let before: Reason = queue.before == 0 ? "it is next" : "\(queue.before) before it"
         if queue.running < queue.limit { return before }
         return queue.running == 1
-            ? "1 download runs, the maximum; \(before)"
-            : "\(queue.running) downloads run, the maximum; \(before)"
+            ? "1 download is running, the maximum; \(before)"
+            : "\(queue.running) downloads are running, the maximum; \(before)"
     }
 
     static func priority(_ priority: DownloadPriority) -> String {

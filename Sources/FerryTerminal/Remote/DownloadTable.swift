@@ -131,11 +131,11 @@ package struct DownloadTable: Sendable {
         case .failed(let error) where error.suggestionPhrase?.key == .continueWithRest:
             "to download what is missing: \(command("resume", download))"
         case .failed(let error) where error.suggestionPhrase?.key == .giveLinkOfBegun:
-            "go on with a link of that file: \(setting(download, "url=NEWURL")), then \(command("resume", download))"
+            "continue with a link to that file: \(setting(download, "url=NEWURL")), then \(command("resume", download))"
         case .failed(let error) where error.code == .refused && error.answeredStatus == "403":
             "a login or another link may help: \(setting(download, "--user USER")), \(setting(download, "load-cookies=FILE")), \(setting(download, "url=NEWURL")); then \(command("resume", download))"
         case .failed(let error) where error.code == .refused && ["404", "410"].contains(error.answeredStatus):
-            "go on with: \(setting(download, "url=NEWURL")), then \(command("resume", download))"
+            "continue with: \(setting(download, "url=NEWURL")), then \(command("resume", download))"
         case .failed(let error)
         where error.code == .tooLarge && [.fileTooLarge, .fileLargerThan].contains(error.phrase?.key):
             "to allow it: \(setting(download, "max-size=SIZE")), then \(command("resume", download))"
@@ -144,15 +144,15 @@ package struct DownloadTable: Sendable {
         case .waiting(.diskSpace) where download.status.waitError?.suggestionPhrase?.key == .minFree:
             "to keep nothing free: \(setting(download, "min-free=0"))"
         case .waiting(.credentials) where download.status.waitError?.phrase?.key == .asksForField:
-            "go on with: \(setting(download, "--header 'Authorization: …'"))"
+            "continue with: \(setting(download, "--header 'Authorization: …'"))"
         case .waiting(.credentials) where download.status.waitError?.suggestionPhrase?.key == .giveTargetLink:
-            "go on with: \(setting(download, "url=NEWURL"))"
-        case .waiting(.credentials): "go on with: \(setting(download, "--user USER"))"
+            "continue with: \(setting(download, "url=NEWURL"))"
+        case .waiting(.credentials): "continue with: \(setting(download, "--user USER"))"
         case .waiting(.freshLink) where download.status.waitError?.phrase?.key == .pageInstead:
             "get past the page in a browser; it goes on when the network changes, or with: \(command("resume", download)); after a login there: \(setting(download, "load-cookies=FILE")); to take the page: \(setting(download, "accept-html=on"))"
         case .waiting(.freshLink) where download.status.waitError?.isOtherDocument == true:
-            "go on with: \(setting(download, "url=NEWURL")); to take this: \(setting(download, "accept-html=on"))"
-        case .waiting(.freshLink): "go on with: \(setting(download, "url=NEWURL"))"
+            "continue with: \(setting(download, "url=NEWURL")); to take this: \(setting(download, "accept-html=on"))"
+        case .waiting(.freshLink): "continue with: \(setting(download, "url=NEWURL"))"
         default: nil
         }
     }

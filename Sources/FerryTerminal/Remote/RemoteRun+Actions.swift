@@ -197,7 +197,7 @@ extension RemoteRun {
     package func clear(_ which: String, deletingFiles: Bool) async throws -> ExitCode {
         guard let which = ClearFilter(rawValue: which) else {
             let known = ClearFilter.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError("\(which) cannot be cleared; there are \(known)")
+            throw UsageError("\(which) cannot be cleared; choose from \(known)")
         }
         let count = try await link.ask(.clear, json: ClearBody(which, deleteFiles: deletingFiles), as: ActionCount.self)
         if json { say(count) } else { say("\(Reason.pattern("removed", []).local): \(Self.number(count.changed))") }

@@ -42,7 +42,7 @@ extension RemoteRun {
     ) async throws -> ExitCode {
         let greeting = try? await link.greet()
         guard let process = greeting?.pid ?? holder else {
-            if json { say(Stopped()) } else { say(("no daemon runs" as Reason).local) }
+            if json { say(Stopped()) } else { say(("no daemon is running" as Reason).local) }
             return .done
         }
         let counts = greeting == nil ? nil : try? await statistics()
@@ -57,8 +57,8 @@ extension RemoteRun {
             if let unfinished, unfinished > 0 {
                 let text: Reason =
                     unfinished == 1
-                    ? "1 download goes on at the next start: ferry add, ferry resume or ferry serve"
-                    : "\(unfinished) downloads go on at the next start: ferry add, ferry resume or ferry serve"
+                    ? "1 download continues at the next start: ferry add, ferry resume or ferry serve"
+                    : "\(unfinished) downloads continue at the next start: ferry add, ferry resume or ferry serve"
                 say(text.local)
             }
         }
@@ -69,7 +69,7 @@ extension RemoteRun {
         return .done
     }
 
-    /// Runs `ferry status`. Exit code 11 if no daemon runs.
+    /// Runs `ferry status`. Exit code 11 if no daemon is running.
     ///
     /// - Parameters:
     ///   - log: The log file of a daemon that a command has started.

@@ -49,7 +49,7 @@ extension RemoteRun {
         }
         guard let action = SetAction(rawValue: action) else {
             let known = SetAction.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError("\(TextError.quote(action)) is no action on sets: there are \(known)")
+            throw UsageError("\(TextError.quote(action)) is not an action on sets: the actions are \(known)")
         }
         guard !words.isEmpty else { throw UsageError("name the sets, or all") }
         var done: [FileSet] = []

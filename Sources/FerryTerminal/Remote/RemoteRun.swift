@@ -62,14 +62,14 @@ package struct RemoteRun: Sendable {
                     if ["queued", "scheduled"].contains(String(word)) {
                         throw UsageError("--state \(word): such downloads are waiting: write --state waiting")
                     }
-                    throw UsageError("--state \(word): there are \(known.joined(separator: ", "))")
+                    throw UsageError("--state \(word): choose from \(known.joined(separator: ", "))")
                 }
                 query.append(("state", states))
             }
             if let search { query.append(("search", search)) }
             let sorts = ListSort.allCases.map(\.rawValue)
             guard sorts.contains(sort) else {
-                throw UsageError("--sort \(sort): there are \(sorts.joined(separator: ", "))")
+                throw UsageError("--sort \(sort): choose from \(sorts.joined(separator: ", "))")
             }
             query.append(("sort", sort))
             if isReversed { query.append(("order", "desc")) }

@@ -35,7 +35,7 @@ package enum SetPlanner {
         var pairs: [(name: String, value: String)] = []
         for word in words.dropFirst(names.count) {
             let parts = word.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { throw UsageError("\(word) is no setting: write NAME=VALUE") }
+            guard parts.count == 2 else { throw UsageError("\(word) is not a setting: write NAME=VALUE") }
             pairs.append((String(parts[0]), String(parts[1])))
         }
         if givesAccess, names.isEmpty {
@@ -51,7 +51,7 @@ package enum SetPlanner {
             for pair in pairs {
                 guard let setting = daemonSettings.first(where: { $0.name == pair.name }) else {
                     throw UsageError(
-                        "there is no setting \(pair.name); there are \(daemonNames.joined(separator: ", "))")
+                        "there is no setting \(pair.name); choose from \(daemonNames.joined(separator: ", "))")
                 }
                 try setting.apply(pair, &change, context)
             }
@@ -216,8 +216,8 @@ package enum SetPlanner {
         let origins = Set(urls.map { try? DownloadURL($0) }.map { $0.map { Origin(of: $0) } })
         guard origins.count > 1 else { return }
         throw UsageError(
-            "--user and --header are for one server, and these downloads are of \(origins.count): "
-                + "name those of one after the other")
+            "--user and --header are for one server, but these downloads are from \(origins.count): "
+                + "name those of one server at a time")
     }
 
     /// Parses `low`, `normal`, `high` or an integer.

@@ -84,10 +84,10 @@ package enum Program {
         }
         if plan.results != nil {
             return usage(
-                UsageError("--results goes with ferry get"), command: "plan", json: options.show.json)
+                UsageError("--results works only with ferry get"), command: "plan", json: options.show.json)
         }
         if plan.items.hasDirectories {
-            let error = UsageError("ferry plan takes URLs and part files, no directories")
+            let error = UsageError("ferry plan takes URLs and part files, not directories")
             return usage(error, command: "plan", json: options.show.json)
         }
         let console = Console(StandardWriter())

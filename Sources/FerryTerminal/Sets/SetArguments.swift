@@ -26,24 +26,26 @@ package struct SyncArguments: ParsableArguments, Sendable {
 
     @Option(
         help: ArgumentHelp(
-            "No files whose name, or with a / path, matches; DIR/ leaves out directories, whose pages are not read.",
+            "No files whose name (or path, with a /) matches; DIR/ leaves out directories, whose pages are not read.",
             valueName: "pattern"))
     package var exclude: [String] = []
 
-    @Option(help: ArgumentHelp("Only files of more bytes, if the list states their size.", valueName: "size"))
+    @Option(help: ArgumentHelp("Only files larger than this, if the list states their size.", valueName: "size"))
     package var largerThan: String?
 
-    @Option(help: ArgumentHelp("Only files of fewer bytes, if the list states their size.", valueName: "size"))
+    @Option(help: ArgumentHelp("Only files smaller than this, if the list states their size.", valueName: "size"))
     package var smallerThan: String?
 
     @Option(
         help: ArgumentHelp(
-            "Only files that were changed within this time, as 7d, if the list states their date.", valueName: "time"))
+            "Only files that were changed within this time, like 7d, if the list states their date.", valueName: "time")
+    )
     package var newerThan: String?
 
     @Option(
         help: ArgumentHelp(
-            "Only files that were changed before this time, as 7d, if the list states their date.", valueName: "time"))
+            "Only files that were changed longer ago than this, like 7d, if the list states their date.",
+            valueName: "time"))
     package var olderThan: String?
 
     @Option(
@@ -51,13 +53,13 @@ package struct SyncArguments: ParsableArguments, Sendable {
         help: ArgumentHelp("Depth of directories below an index page; 0 for its own files only.", valueName: "n"))
     package var depth: Int?
 
-    @Option(help: ArgumentHelp("The URL of the directory that relative names in a list are in.", valueName: "url"))
+    @Option(help: ArgumentHelp("The URL of the directory that names in a list are relative to.", valueName: "url"))
     package var base: String?
 
     @Flag(
         help: """
             Make names safe for every file system: no hidden names, and none with : ? * | < > or a leading dash. By \
-            default only names are changed that this system or Ferry takes for something else.
+            default only names that this system or Ferry takes for something else are changed.
             """)
     package var safeNames = false
 
@@ -69,7 +71,7 @@ package struct SyncArguments: ParsableArguments, Sendable {
 
     @Option(
         help: ArgumentHelp(
-            "If a file that is not of the set has the name of one: fail or overwrite (default: fail).",
+            "If a file not from the set has the name of one that is: fail or overwrite (default: fail).",
             valueName: "rule"),
         completion: .list(["fail", "overwrite"]))
     package var onConflict: String?
@@ -79,7 +81,7 @@ package struct SyncArguments: ParsableArguments, Sendable {
 
     @Option(
         help: ArgumentHelp(
-            "Let --delete delete at most so many files, or none. Default: half of a set of more than ten files.",
+            "Let --delete delete at most this many files, else none. Default: half of a set of more than ten files.",
             valueName: "N|P%"))
     package var maxDelete: String?
 
@@ -134,7 +136,7 @@ package struct RepairArguments: ParsableArguments, Sendable {
 
     @Option(
         help: ArgumentHelp(
-            "Where to fetch from, of one file; by default where it was downloaded from.", valueName: "url"))
+            "Where to fetch one file from; by default where it was downloaded from.", valueName: "url"))
     package var url: String?
 
     @Flag(help: "In directories, also replace files that were written here after they were downloaded.")

@@ -22,7 +22,7 @@ struct SyncPlanner: Sendable {
 
     /// Returns the plan of a run of these requests.
     func plan(_ requests: [DownloadRequest] = []) throws(UsageError) -> GetPlan {
-        if options.run.results != nil { throw UsageError("--results goes with ferry get") }
+        if options.run.results != nil { throw UsageError("--results works only with ferry get") }
         var plan = try GetPlanner.plan(of: requests.map { .request($0) }, options, world: world)
         plan.isOfSet = true
         return plan

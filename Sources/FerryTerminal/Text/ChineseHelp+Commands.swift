@@ -15,11 +15,11 @@ extension ChineseHelp {
 
         // sync, verify, repair
         "SETS OF FILES SUBCOMMANDS": "文件集的子命令",
-        "Keep a directory or a bucket the same as a list of files, or all files below an index page.":
+        "Keep a directory or a bucket in sync with a list of files, or all files below an index page.":
             "使目录或存储桶与文件列表或某个索引页下的所有文件保持一致。",
         """
         Fetches what is missing here or has changed there; run it again to resume or to update. Nothing that this command \
-        has not downloaded is replaced, unless --on-conflict overwrite. DIR/ferry-manifest.jsonl records each file with \
+        has not downloaded is replaced without --on-conflict overwrite. DIR/ferry-manifest.jsonl records each file with \
         size, digest, source and proof; ferry verify and ferry repair use it. In a bucket the manifest is an object below \
         the prefix.
         """:
@@ -36,7 +36,7 @@ extension ChineseHelp {
             "存放文件的目录（不存在时会创建），或 s3://BUCKET/PREFIX/ 以存为存储桶的对象。",
         "Only files whose name matches: * and ? for characters; with a / the path is compared, ** for directories.":
             "只要名称匹配的文件：* 和 ? 代表字符；含 / 时比较路径，** 代表目录。",
-        "No files whose name, or with a / path, matches; DIR/ leaves out directories, whose pages are not read.":
+        "No files whose name (or path, with a /) matches; DIR/ leaves out directories, whose pages are not read.":
             "不要名称（含 / 时为路径）匹配的文件；DIR/ 略去目录，不读取其页面。",
         "Show what would be fetched, checked, kept and deleted, and why; write nothing.":
             "显示会下载、检查、保留和删除什么及其原因；不写入任何内容。",
@@ -51,21 +51,21 @@ extension ChineseHelp {
         "pause, resume, cancel or remove; without it the sets are listed.":
             "pause、resume、cancel 或 remove；不给出时列出集合。",
         "Identifiers, their beginnings, or all.": "标识符、其开头，或 all。",
-        "Store each content once, named by its SHA-256; needs --results, which say what is where.":
+        "Store each content once, named by its SHA-256; needs --results, which says what is where.":
             "每个内容只存一次，以其 SHA-256 命名；需要 --results 说明内容所在。",
         "Depth of directories below an index page; 0 for its own files only.": "索引页之下的目录深度；0 表示只要该页的文件。",
-        "The URL of the directory that relative names in a list are in.": "列表中的相对名称所在目录的网址。",
-        "Let --delete delete at most so many files, or none. Default: half of a set of more than ten files.":
+        "The URL of the directory that names in a list are relative to.": "列表中的相对名称所在目录的网址。",
+        "Let --delete delete at most this many files, else none. Default: half of a set of more than ten files.":
             "--delete 最多删除这么多文件，否则一个也不删。默认：超过十个文件的集合为一半。",
         "Keep each file that is replaced or deleted, at its path below this directory.":
             "将每个被替换或删除的文件按其路径保存在此目录之下。",
-        "Make names safe for every file system: no hidden names, and none with : ? * | < > or a leading dash. By default only names are changed that this system or Ferry takes for something else.":
+        "Make names safe for every file system: no hidden names, and none with : ? * | < > or a leading dash. By default only names that this system or Ferry takes for something else are changed.":
             "使名称适用于所有文件系统：没有隐藏名称，也没有含 : ? * | < > 或以短横线开头的名称。默认只更改本系统或 Ferry 会作他解的名称。",
-        "Only files of more bytes, if the list states their size.": "只要更大的文件（如果列表说明其大小）。",
-        "Only files of fewer bytes, if the list states their size.": "只要更小的文件（如果列表说明其大小）。",
-        "Only files that were changed within this time, as 7d, if the list states their date.":
+        "Only files larger than this, if the list states their size.": "只要更大的文件（如果列表说明其大小）。",
+        "Only files smaller than this, if the list states their size.": "只要更小的文件（如果列表说明其大小）。",
+        "Only files that were changed within this time, like 7d, if the list states their date.":
             "只要在此时间内更改过的文件，如 7d（如果列表说明其日期）。",
-        "Only files that were changed before this time, as 7d, if the list states their date.":
+        "Only files that were changed longer ago than this, like 7d, if the list states their date.":
             "只要在此时间之前更改的文件，如 7d（如果列表说明其日期）。",
         "Treat a file as unchanged, without a request, if the list has the same date and size as before.":
             "如果列表中的日期和大小与之前相同，就认为文件未变，不询问其服务器。",
@@ -89,13 +89,13 @@ extension ChineseHelp {
         """
         Verifies the files, copies their intact bytes beside them, fetches the others, compares the digest, and then \
         replaces each file in one step. If the file on the server has changed, nothing is replaced. In a directory files \
-        that were written here later are left alone without --changed.
+        that were written here later are left alone unless --changed is given.
         """:
             """
         检查文件，将完好的字节复制到旁边，下载其余部分，比较校验值，然后一步替换每个文件。服务器上的文件已更改时不会替换。\
         目录中下载后被写入的文件，没有 --changed 时保持不动。
         """,
-        "Where to fetch from, of one file; by default where it was downloaded from.": "单个文件的来源；默认为当初的来源。",
+        "Where to fetch one file from; by default where it was downloaded from.": "单个文件的来源；默认为当初的来源。",
         "In directories, also replace files that were written here after they were downloaded.":
             "对目录，也替换下载后在这里被写入的文件。",
         "Keep the SHA-256 of the file and of its pieces beside it, for ferry verify and ferry repair.":
@@ -113,7 +113,7 @@ extension ChineseHelp {
         NAME.part 继续该部分文件，链接过期时使用 NEWURL；DIR 继续其中的所有部分文件。
         """,
         """
-        A list has one URL per line; URLs on one line, separated by tabs or blanks, are mirrors of one file. Indented \
+        A list has one URL per line; URLs on one line, separated by tabs or spaces, are mirrors of one file. Indented \
         lines below a URL are its options: out=, dir=, checksum=, header=.
         """: "列表每行一个网址；同一行中以制表符或空格分隔的网址是同一文件的镜像。网址下方缩进的行是它的选项：out=、dir=、checksum=、header=。",
         "Sizes and rates: K M G and KB MB GB are powers of 1000, KiB MiB GiB powers of 1024.":
@@ -135,12 +135,12 @@ extension ChineseHelp {
         "the daemon is not running, cannot be started, or has another version": "后台服务没有运行、无法启动或版本不同",
         "stopped by SIGINT; run the same command again to resume": "被 SIGINT 停止；再次运行同一命令即可继续",
         "stopped by SIGTERM or SIGHUP; run the same command again to resume": "被 SIGTERM 或 SIGHUP 停止；再次运行同一命令即可继续",
-        "URLs, part files and Metalink documents; of ferry get also directories with part files to resume.":
+        "URLs, part files and Metalink documents; for ferry get also directories with part files to resume.":
             "网址、部分文件和 Metalink 文档；ferry get 还接受含有待继续的部分文件的目录。",
-        "Output path, or s3://BUCKET/KEY; of ferry get, - is standard output. Needs exactly one URL.":
+        "Output path, or s3://BUCKET/KEY; with ferry get, - is standard output. Needs exactly one URL.":
             "输出路径，或 s3://BUCKET/KEY；对 ferry get，- 表示标准输出。只能有一个网址。",
         """
-        The target directory; created if missing (default: the current one; of ferry add: the daemon's). Of ferry get also \
+        The target directory; created if missing (default: the current one; for ferry add: the daemon's). For ferry get also \
         s3://BUCKET/PREFIX/.
         """:
             "目标目录；不存在时会创建（默认：当前目录；ferry add：后台服务的目录）。ferry get 也可用 s3://BUCKET/PREFIX/。",
@@ -161,7 +161,7 @@ extension ChineseHelp {
             "再次请求结果文件中失败的条目，代替网址和列表。",
         "With --retry-from: only failures for these reasons or HTTP statuses, as in refused,timeout,503.":
             "与 --retry-from 一起：只取这些原因或 HTTP 状态码的失败，例如 refused,timeout,503。",
-        "Let lists put files elsewhere: out= and dir= may be absolute, have .. and hidden names.":
+        "Let lists put files elsewhere: out= and dir= may be absolute, with .. and hidden names.":
             "允许列表把文件放到别处：out= 和 dir= 可以是绝对路径、含有 .. 和隐藏名称。",
         "Only the entries of a list whose host is in part K of N.": "只取列表中主机属于 N 份中第 K 份的条目。",
         """
@@ -170,10 +170,10 @@ extension ChineseHelp {
         """:
             "每个文件在目录之下的路径，字段有 {host}、{path}、{name}、{stem}、{ext}、{line}、{n}、{url-sha256}，配合 --dedup 还有内容的 {sha256}，以及它们的前几位，例如 {url-sha256:2}。",
         """
-        Append one JSON line for each ended file; with the same file and list again, a run goes on. - is standard output.
+        Append one JSON line for each ended file; with the same file and list, a later run continues. - is standard output.
         """: "每个文件结束时追加一行 JSON；再次使用同一文件和列表时从中断处继续。- 表示标准输出。",
         "Maximum connections per file; the best number is determined automatically.": "每个文件的最大连接数；最佳数量会自动确定。",
-        "Rate limit per second: 500K, 5M, 1MiB; for all files together, of ferry add for each.":
+        "Rate limit per second: 500K, 5M, 1MiB; for all files together, with ferry add for each.":
             "每秒速率限制：500K、5M、1MiB；用于全部文件，ferry add 则用于每个文件。",
         "Maximum file size; larger files are refused.": "文件大小上限；更大的文件会被拒绝。",
         "A request header, or a file with one header per line, which hides it from the process list.":
@@ -188,7 +188,7 @@ extension ChineseHelp {
             "只连接公网地址：不连接环回、链路本地、私有或元数据地址。",
         """
         Proxy: http://[user:password@]host:port, socks5://host:port or none (default: http_proxy, https_proxy and \
-        all_proxy from the environment; of ferry add: the daemon's). no_proxy always applies.
+        all_proxy from the environment; for ferry add: the daemon's). no_proxy always applies.
         """:
             """
         代理：http://[user:password@]host:port、socks5://host:port 或 none（默认：环境变量 http_proxy、https_proxy 和 \
@@ -196,7 +196,7 @@ extension ChineseHelp {
         """,
         "Trust only the certificates in this PEM file.": "只信任此 PEM 文件中的证书。",
         "Accept any server certificate.": "接受任何服务器证书。",
-        "Cookies for the server, as in a Cookie header; without = a file, as of --load-cookies.":
+        "Cookies for the server, as in a Cookie header; without =, a file, as for --load-cookies.":
             "服务器的 Cookie，写法同 Cookie 请求头；没有 = 时是文件，同 --load-cookies。",
         "Send the cookies of this file (Netscape format).": "发送此文件中的 Cookie（Netscape 格式）。",
         "The User-Agent header.": "User-Agent 请求头。",
@@ -206,20 +206,20 @@ extension ChineseHelp {
             "连接在此时间内收到的数据少于 1 KB 时停止；也是响应超时（默认：60）。",
         "Replace a connection that is slower than this, on average over --stall-timeout.":
             "替换平均速度（按 --stall-timeout 计）低于此值的连接。",
-        "Consecutive retries without progress before giving up (default: 10; of ferry get 3 while the server refuses every connection).":
+        "Consecutive retries without progress before giving up (default: 10; for ferry get 3 while the server refuses every connection).":
             "没有进展时连续重试多少次后放弃（默认：10；ferry get 在服务器拒绝所有连接时为 3）。",
-        "Free disk space to keep (default: 1 % of the disk, at most 256MB; of ferry add: the daemon's).":
+        "Free disk space to keep (default: 1 % of the disk, at most 256MB; for ferry add: the daemon's).":
             "保留的磁盘可用空间（默认：磁盘的 1 %，最多 256MB；ferry add：后台服务的设置）。",
         "If the file name exists: rename, overwrite, fail or skip (default: rename).":
             "文件名已存在时：rename、overwrite、fail 或 skip（默认：rename）。",
-        "If a file that is not of the set has the name of one: fail or overwrite (default: fail).":
+        "If a file not from the set has the name of one that is: fail or overwrite (default: fail).":
             "不属于集合的文件占用了集合中文件的名称时：fail 或 overwrite（默认：fail）。",
         "Require proof that the file is consistent (digest, single or strong).": "要求证明文件一致（digest、single 或 strong）。",
         "Use several connections even without a strong validator or digest.": "即使没有强验证器或摘要也使用多个连接。",
         "Resume by comparing samples if the server sends no validator.": "服务器不发送验证器时，比较样本后继续。",
         "Fail if the file on the server has changed, and keep the existing data.": "服务器上的文件更改时失败，并保留已有数据。",
         "Accept an HTML page even if another type is expected.": "即使预期是其他类型也接受 HTML 网页。",
-        "Let the finished file have the present time, not the server's.": "完成的文件使用当前时间，而不是服务器的时间。",
+        "Give the finished file the current time, not the server's.": "完成的文件使用当前时间，而不是服务器的时间。",
         "Skip fsync: data survives a crash of ferry, but not a power cut.": "不执行 fsync：ferry 崩溃后数据仍在，断电后不一定。",
         "Maximum number of simultaneous files.": "同时下载的最大文件数。",
         "Maximum number of simultaneous connections to one host name.": "对同一主机名的最大同时连接数。",
@@ -227,7 +227,7 @@ extension ChineseHelp {
             "对同一域名（如 example.co.uk）下所有主机的最大同时连接数。",
         "Minimum time between the starts of two requests to one host, as in 500ms.":
             "对同一主机的两次请求开始之间的最短时间，例如 500ms。",
-        "Exit with 0 although files have failed; needs --results, which say which.":
+        "Exit with 0 even if files have failed; needs --results, which says which.":
             "即使有文件失败也以 0 退出；需要 --results，由其说明是哪些。",
         "Use your own files even if they are group-writable, in a directory shared with a group.":
             "在与组共享的目录中，使用您自己的文件，即使组可以写入。",
@@ -238,7 +238,7 @@ extension ChineseHelp {
         "Report every decision with its reason.": "报告每个决定及其原因。",
         "Show what a download would do, without writing anything: name, size, ranges, resumability.":
             "显示下载会做什么而不写入任何内容：名称、大小、范围、能否继续。",
-        "Takes the arguments of ferry get, but no directories. Of s3://BUCKET/PREFIX/ it lists the objects. EXIT CODES: see ferry get --help.":
+        "Takes the arguments of ferry get, but no directories. For s3://BUCKET/PREFIX/ it lists the objects. EXIT CODES: see ferry get --help.":
             "接受 ferry get 的参数，但不接受目录。对于 s3://BUCKET/PREFIX/ 则列出其中的对象。退出码见 ferry get --help。",
 
         // curl, wget
@@ -260,7 +260,7 @@ extension ChineseHelp {
         "Priority: low, normal, high or a number.": "优先级：low、normal、high 或数字。",
         "Whether metered networks may be used (default: the daemon's setting).": "是否可以使用按流量计费的网络（默认：后台服务的设置）。",
         "A label.": "标签。",
-        "Add the download even if its URL is listed.": "即使网址已在列表中也添加。",
+        "Add the download even if its URL is already listed.": "即使网址已在列表中也添加。",
         "Write results as lines of JSON.": "以 JSON 行输出结果。",
         "List the daemon's downloads in queue order.": "按队列顺序列出后台服务的下载。",
         "Filter by state: waiting, downloading, verifying, paused, failed, completed, cancelled, separated by commas.":
@@ -288,9 +288,9 @@ extension ChineseHelp {
         "Pause downloads and keep their data.": "暂停下载并保留数据。",
         "Resume paused downloads and retry failed ones.": "继续暂停的下载，重试失败的下载。",
         "Cancel downloads and delete their partial data.": "取消下载并删除其部分数据。",
-        "Take unfinished ones off the list, but keep their part files; ferry get goes on with them.":
+        "Take unfinished ones off the list, but keep their part files; ferry get continues them.":
             "将未完成的下载移出列表，但保留部分文件；可用 ferry get 继续。",
-        "Ask nothing, also on a terminal and where much is deleted.": "不询问，即使在终端上或会删除很多内容。",
+        "Do not ask, even on a terminal or when much is deleted.": "不询问，即使在终端上或会删除很多内容。",
         "Download completed or cancelled files again, from the beginning.": "从头重新下载已完成或已取消的文件。",
         "The earlier file stays until the new one is complete, which then replaces it.": "原来的文件会保留，直到新文件完整后被其替换。",
         "Remove downloads from the list; unfinished ones are cancelled.": "从列表中移除下载；未完成的会被取消。",
@@ -309,7 +309,7 @@ extension ChineseHelp {
         "For a download: a header that replaces the previous ones, or a file with one header per line.":
             "用于下载：替换之前所有请求头的请求头，或每行一个请求头的文件。",
         "For a download: credentials for the server. Prompts for a missing password.": "用于下载：服务器的凭据。缺少密码时会询问。",
-        "Move a download's files to another directory, also on another disk.": "将下载的文件移到另一目录，也可在另一磁盘上。",
+        "Move a download's files to another directory, even on another disk.": "将下载的文件移到另一目录，也可在另一磁盘上。",
         "The target directory.": "目标目录。",
 
         // Page and daemon
@@ -321,7 +321,7 @@ extension ChineseHelp {
         "Revoke the tokens of browsers: identifiers from --list, or all.": "撤销浏览器的令牌：--list 中的标识，或 all。",
         """
         Serve Prometheus' metrics on this port of 127.0.0.1 and ::1 too, to every user of the machine who has the token in \
-        metrics-token beside the state; 0 is any that is free.
+        metrics-token beside the state; 0 is any free port.
         """:
             "在 127.0.0.1 和 ::1 的此端口也提供 Prometheus 指标，本机任何持有令牌（状态旁的 metrics-token）的用户均可读取；0 表示任一空闲端口。",
         "Run the downloads of all programs of this user: a Unix socket for commands and apps, a page on loopback.":
@@ -334,7 +334,7 @@ extension ChineseHelp {
         Settings are read from FILE, from the environment (FERRY_PORT, FERRY_RATE_LIMIT, …) and from these options; \
         later ones win. A changed file takes effect at once.
         """: "设置依次来自 FILE、环境变量（FERRY_PORT、FERRY_RATE_LIMIT 等）和这些选项，后者优先；文件更改后立即生效。",
-        "The port on 127.0.0.1 and ::1; 0 is any that is free (default: 3377).":
+        "The port on 127.0.0.1 and ::1; 0 is any free port (default: 3377).":
             "127.0.0.1 和 ::1 上的端口；0 表示任一空闲端口（默认：3377）。",
         "Serve the page on loopback.": "在环回地址上提供网页。",
         "Connect to addresses outside the public internet.": "连接不属于公共互联网的地址。",
@@ -344,13 +344,13 @@ extension ChineseHelp {
         "The settings file (default: $XDG_CONFIG_HOME/ferry/ferry.json).":
             "设置文件（默认：$XDG_CONFIG_HOME/ferry/ferry.json）。",
         "Where downloads go (default: the user's Downloads).": "下载的存放位置（默认：用户的下载目录）。",
-        "Downloads that run at a time (default: 3).": "同时进行的下载数（默认：3）。",
+        "Downloads that run at once (default: 3).": "同时进行的下载数（默认：3）。",
         """
-        A program to run after each completed download, and when given again its arguments; FERRY_PATH, FERRY_ID, \
+        A program to run after each completed download, and if given again, its arguments; FERRY_PATH, FERRY_ID, \
         FERRY_SESSION are set.
         """: "每个下载完成后运行的程序，再次给出时为其参数；会设置 FERRY_PATH、FERRY_ID、FERRY_SESSION。",
         """
-        A program to run when a download needs you (a login, a new link, space, a failure), and when given again its \
+        A program to run when a download needs you (a login, a new link, space, a failure), and if given again, its \
         arguments; FERRY_ID, FERRY_NAME, FERRY_REASON, FERRY_MESSAGE, FERRY_SESSION are set.
         """: "下载需要你处理（登录、新链接、空间、失败）时运行的程序，再次给出时为其参数；会设置 FERRY_ID、FERRY_NAME、FERRY_REASON、FERRY_MESSAGE、FERRY_SESSION。",
         """

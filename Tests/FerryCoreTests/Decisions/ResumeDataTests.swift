@@ -83,8 +83,8 @@ struct ResumeDataTests {
                 "this is not Ferry resume data: it is a property list, as URLSession makes"
             ),
             ("hello", "this is not Ferry resume data: it is no JSON"),
-            ("[]", "this is not Ferry resume data: it is no JSON object"),
-            ("7", "this is not Ferry resume data: it is no JSON object"),
+            ("[]", "this is not Ferry resume data: it is not a JSON object"),
+            ("7", "this is not Ferry resume data: it is not a JSON object"),
             (#"{"url":"x"}"#, "this is not Ferry resume data: it has another format"),
             (#"{"format":"ferry-resume-data"}"#, "the resume data is damaged: it has no version"),
             (#"{"format":"ferry-resume-data","version":0}"#, "the resume data is damaged: it has no version"),
@@ -115,7 +115,7 @@ struct ResumeDataTests {
         func nested(_ depth: Int) -> String {
             String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
         }
-        #expect(reason(Array(nested(33).utf8))?.hasSuffix("it is no JSON object") == true)
+        #expect(reason(Array(nested(33).utf8))?.hasSuffix("it is not a JSON object") == true)
         #expect(reason(Array(nested(34).utf8))?.hasSuffix("it is no JSON") == true)
         let many = "[" + Array(repeating: nested(400), count: 1000).joined(separator: ",") + "]"
         #expect(reason(Array(many.utf8))?.hasSuffix("it is no JSON") == true)

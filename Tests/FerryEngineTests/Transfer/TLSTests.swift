@@ -46,7 +46,7 @@ struct TLSTests {
         "TLS: a certificate that is expired, self-signed, too early or for another name is refused for good, and why is said (A43)",
         arguments: [
             (Certificate.expired, ErrorPhrase.Key.certificateExpired, "the certificate expired on 2002-01-01"),
-            (.selfSigned, .selfSigned, "signed by itself, not by an authority"),
+            (.selfSigned, .selfSigned, "self-signed, not issued by an authority"),
             (.early, .certificateNotYetValid, "not valid before 2100-01-01"),
             (.wrongHost, .otherName, "for another name"),
         ])

@@ -82,7 +82,7 @@ import Testing
 
     @Test("DoctorPolicy: a directory that cannot be created is worded otherwise than an unwritable one")
     func words() {
-        #expect(DoctorPolicy.state("/s", Self.missing).text == "/s cannot be made")
+        #expect(DoctorPolicy.state("/s", Self.missing).text == "/s cannot be created")
         #expect(
             DoctorPolicy.state("/s", Self.directory { $0.isWritable = false }).text == "/s cannot be written to")
     }

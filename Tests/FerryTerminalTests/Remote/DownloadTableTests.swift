@@ -72,7 +72,7 @@ import Testing
     @Test("DownloadFacts: a download that waits for a login shows the command that gives one")
     func login() {
         var waiting = ListedDownload.sample("0123456789abcdef", .waiting(.credentials))
-        let command = "state:       waiting: login; go on with: ferry set 0123456789abcdef --user USER"
+        let command = "state:       waiting: login; continue with: ferry set 0123456789abcdef --user USER"
         #expect(DownloadFacts.lines(DownloadDetail(waiting), events: []).contains(command))
         waiting.session = "player"
         #expect(DownloadFacts.lines(DownloadDetail(waiting), events: []).contains(command + " --session player"))
@@ -119,7 +119,7 @@ import Testing
             ),
             (
                 .freshLink, DownloadError(.freshLink, "the link is dead"),
-                "the link is dead; go on with: ferry set 0123456789abcdef url=NEWURL"
+                "the link is dead; continue with: ferry set 0123456789abcdef url=NEWURL"
             ),
             (.diskSpace, DownloadError(.diskFull, "2 MB are missing"), "2 MB are missing"),
             (
@@ -134,7 +134,7 @@ import Testing
                 .credentials,
                 DownloadError.deadLink(Reason(.serverAnsweredFor, "401", "bearer"), status: 401, holdsBytes: false),
                 "the server answered 401 (bearer): it takes no user name and password, but another Authorization header; "
-                    + "go on with: ferry set 0123456789abcdef --header 'Authorization: …'"
+                    + "continue with: ferry set 0123456789abcdef --header 'Authorization: …'"
             ),
         ]
         for (wait, error, sentence) in cases {
@@ -206,11 +206,11 @@ import Testing
         arguments: [
             (
                 DownloadError(.refused, ErrorPhrase(.serverAnswered, "404")),
-                "the server answered 404; go on with: ferry set a url=NEWURL, then ferry resume a"
+                "the server answered 404; continue with: ferry set a url=NEWURL, then ferry resume a"
             ),
             (
                 DownloadError(.refused, ErrorPhrase(.serverAnswered, "410")),
-                "the server answered 410; go on with: ferry set a url=NEWURL, then ferry resume a"
+                "the server answered 410; continue with: ferry set a url=NEWURL, then ferry resume a"
             ),
             (
                 DownloadError(.refused, ErrorPhrase(.serverAnswered, "403")),
@@ -266,10 +266,10 @@ import Testing
     func place() {
         var detail = DownloadDetail(ListedDownload.sample("a", .waiting(.slot)))
         detail.queue = .init(before: 12, running: 4, limit: 4)
-        let running = "state:       queued; 4 downloads run, the maximum; 12 before it"
+        let running = "state:       queued; 4 downloads are running, the maximum; 12 before it"
         #expect(DownloadFacts.lines(detail, events: []).contains(running))
         detail.queue = .init(before: 0, running: 1, limit: 3)
-        #expect(DownloadFacts.lines(detail, events: []).contains("state:       queued; it is the next"))
+        #expect(DownloadFacts.lines(detail, events: []).contains("state:       queued; it is next"))
     }
 
     @Test("DownloadFacts: events that say the same after each other are one line")
@@ -290,7 +290,7 @@ import Testing
     func limited() {
         var running = ListedDownload.sample("0123456789abcdef")
         running.status.progress.bottleneck = Bottleneck(.disk, bytesPerSecond: 90e6)
-        let line = "limited:     the disk stores 90.0 MB/s"
+        let line = "limited:     the disk writes 90.0 MB/s"
         #expect(DownloadFacts.lines(DownloadDetail(running), events: []).contains(line))
         running.status.state = .paused
         #expect(!DownloadFacts.lines(DownloadDetail(running), events: []).contains(line))

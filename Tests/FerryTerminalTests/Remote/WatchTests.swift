@@ -348,7 +348,7 @@ import Testing
         let lines = WatchRenderer(width: width, height: 20, usesColor: false).lines(
             Self.board(states.map(\.0) + ended), now: Date(timeIntervalSince1970: 0), hasKeys: true)
         for (line, (_, words)) in zip(lines, states) {
-            let beginnings = ["the server answered", "go on with: ferry set", "starts at"]
+            let beginnings = ["the server answered", "continue with: ferry set", "starts at"]
             let isSentence = beginnings.contains { line.contains($0) }
             #expect(line.contains(words) || isSentence && width > 40, "\(line)")
             #expect(DisplayWidth.columns(of: line) < width)

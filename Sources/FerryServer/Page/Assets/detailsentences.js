@@ -13,16 +13,16 @@ export const detailSentences = {
   'detail.connections': ['Connections', '连接数'],
   'limited': ['Speed limited: {text}', '速度受限：{text}'],
   'limited.rateLimit': ['your limit of {rate}', '您的限速 {rate}'],
-  'limited.otherDownloads': ['it waits, other downloads have all {n} connections to this server', '正在等待，其他下载已占用到此服务器的全部 {n} 个连接'],
+  'limited.otherDownloads': ['it is waiting: other downloads use all {n} connections to this server', '正在等待，其他下载已占用到此服务器的全部 {n} 个连接'],
   'limited.comparison': ['it compares samples of what is here with the server before it goes on', '继续前先抽样比对已有内容与服务器上的字节'],
   'limited.repetition': ['the server sends no ranges and repeats what is here, so far {lost}', '服务器不支持范围请求，正在重新读取已有内容：{lost}'],
-  'limited.disk': ['the disk stores {rate}', '磁盘写入速度为 {rate}'],
+  'limited.disk': ['the disk writes {rate}', '磁盘写入速度为 {rate}'],
   'limited.processor': ["the processor of Ferry's machine is busy, Ferry uses {cores} of a core", 'Ferry 所在机器的处理器繁忙，Ferry 占用 {cores} 个核心'],
   'limited.latency': ['the server answers slowly, the first byte comes after {time}', '服务器响应缓慢，{time} 后才收到首字节'],
-  'limited.refusals': ['the server refuses more connections than {n}, which bring {rate}', '服务器拒绝超过 {n} 个连接，它们共 {rate}'],
+  'limited.refusals': ['the server refuses more connections than {n}, which deliver {rate}', '服务器拒绝超过 {n} 个连接，它们共 {rate}'],
   'limited.perConnection': ['the server gives {rate} to each connection', '服务器给每个连接 {rate}'],
-  'limited.line': ['this line is full with {rate}', '线路已满，{rate}'],
-  'limited.path': ['the line or the server brings no more than {rate}', '线路或服务器最多提供 {rate}'],
+  'limited.line': ['this line is saturated at {rate}', '线路已满，{rate}'],
+  'limited.path': ['the line or the server delivers no more than {rate}', '线路或服务器最多提供 {rate}'],
   'limited.loss': ['about {lost} of the packets are lost', '约 {lost} 的数据包丢失'],
   'limited.sendWindow': ['the server sends {window} to each connection in a round trip of {time}', '服务器在每次 {time} 的往返中给每个连接发送 {window}'],
   'limited.receiveWindow': ["Ferry's machine accepts {window} on each connection in a round trip of {time}", 'Ferry 所在机器在每次 {time} 的往返中从每个连接接收 {window}'],
@@ -37,10 +37,10 @@ export const detailSentences = {
   'map.connection': ['Connection {n}', '连接 {n}'],
   'graph': ['Speed', '下载速度'],
   'graph.label': [
-    'Speed over the last {time}: now {now}, at most {most}, {mean} on average.',
+    'Speed over the last {time}: now {now}, peak {most}, {mean} on average.',
     '最近 {time} 的速度：当前 {now}，最高 {most}，平均 {mean}。',
   ],
-  'graph.most': ['at most {rate}', '最高 {rate}'],
+  'graph.most': ['peak {rate}', '最高 {rate}'],
   'graph.ago': ['{time} ago', '{time}前'],
   'graph.now': ['now', '现在'],
   'events': ['What happened', '事件'],
@@ -80,7 +80,7 @@ export const detailSentences = {
   'proof.strong': ['Strong: all parts came under one strong validator', '强：所有部分都来自同一个强验证标识'],
   'proof.sampled': ['Sampled: parts joined after samples matched', '抽样：抽样比对一致后拼接'],
   'proof.weak': ['Weak: parts joined under a weak validator', '弱：在弱验证标识下拼接'],
-  'proof.none': ['None: nothing shows that all parts are of one file', '无：没有任何依据保证各部分一致'],
+  'proof.none': ['None: nothing shows that all parts are from one file', '无：没有任何依据保证各部分一致'],
   'change': ['Change', '更改'],
   'change.freshLink.needed': [
     ({ isBegun }) => `The link expired. Give a new one for the same file${isBegun ? ': the bytes that are here stay' : ''}.`,
@@ -88,7 +88,7 @@ export const detailSentences = {
   ],
   'change.page.needed': [
     'The server sent a web page, not the file. If it is the sign-in of the network here, as in a hotel, sign in with a browser: the download '
-      + 'goes on by itself. If it is the sign-in of a website, Ferry needs the cookies of your browser (below, Change, Connection), a user and '
+      + 'continues by itself. If it is the sign-in of a website, Ferry needs the cookies of your browser (below, Change, Connection), a user and '
       + 'password, or a direct link. Or accept the page as the file.',
     '服务器返回的是网页而不是文件。如果是此处网络（例如酒店）的登录页面，请在浏览器中登录，下载会自动继续。如果是网站的登录页面，'
       + '请提供浏览器的 Cookie（下方的“更改”→“连接”）、用户名和密码，或直接链接。也可以接收网页作为文件。',
@@ -98,18 +98,18 @@ export const detailSentences = {
   'change.refused.save': ['Use this', '使用'],
   'change.gone.needed': ['There is no file under this link. Give another link for the same file.', '此链接下没有文件。请提供同一文件的其他链接。'],
   'change.otherFile.needed': [
-    'This link may lead to another file than the one that was begun. Give a link for the same file: the bytes that are here stay.',
+    'This link may lead to another file, not the one that was begun. Give a link for the same file: the bytes that are here stay.',
     '此链接指向的可能不是已开始下载的文件。请提供同一文件的链接：已下载的数据会保留。',
   ],
   'change.tooLarge.needed': ['Allow larger files for this download, or leave the limit empty for none.', '为此下载允许更大的文件，或留空表示不限。'],
   'change.tooLarge.save': ['Use this limit', '使用此限制'],
   'change.reserve.needed': [
-    'Without the space that is kept free, there is room. Free some space, or enter how much this download shall keep free.',
+    'There is room only in the space that is kept free. Free some space, or enter how much this download should keep free.',
     '若不计保留空间，剩余空间是够的。请腾出空间，或输入此下载应保留的空间。',
   ],
   'change.reserve.hint': ['0, or like 50 MB', '0，或如 50 MB'],
   'change.reserve.save': ['Keep this free', '保留这么多'],
-  'change.notBefore.needed': ['It waits for its time. Empty, it starts as soon as it can.', '正在等待预定时间。留空则尽快开始。'],
+  'change.notBefore.needed': ['It waits for its time. If empty, it starts as soon as it can.', '正在等待预定时间。留空则尽快开始。'],
   'change.notBefore.save': ['Use this time', '使用此时间'],
   'change.freshLink.save': ['Use this link', '使用此链接'],
   'change.freshLink.refused': ['The link expired. Give a new one for the same file.', '链接已失效。请提供同一文件的新链接。'],
@@ -124,7 +124,7 @@ export const detailSentences = {
     '文件已下载完整。可以更正校验和、仍然保留文件，或重新下载。',
   ],
   'change.serverChecksum.needed': [
-    'The file is complete and does not have the digest that the server declares for it. Give its checksum, keep the file as it is, or download it again.',
+    'The file is complete and does not match the digest that the server declares for it. Give its checksum, keep the file as it is, or download it again.',
     '文件已下载完整，但与服务器声明的摘要不符。可以给出它的校验和、仍然保留文件，或重新下载。',
   ],
   'change.serverDigest.needed': [
@@ -143,7 +143,7 @@ export const detailSentences = {
   'change.takeBytes': ['Take the bytes as they are', '按原样接收数据'],
   'change.checksum.save': ['Use this checksum', '使用此校验和'],
   'change.checksum.hint': ['sha-256:9f86d0…, or none', 'sha-256:9f86d0…，或 none'],
-  'change.checksum.empty': ['Enter a checksum, or none', '请输入校验和，或输入 none'],
+  'change.checksum.empty': ['Enter a checksum, or the word none', '请输入校验和，或输入 none'],
   'change.keep': ['Keep the file anyway', '仍然保留文件'],
   'change.tried': ['Signing in…', '正在登录…'],
   'change.socket': [

@@ -31,7 +31,7 @@ export const setSentences = {
     '截至 {time}，列出的文件齐全，但来源的部分内容无法使用。',
   ],
   'set.advice.signIn': [
-    'The server wants a user and a password, and sets keep none. In a terminal on the machine of Ferry, the command below syncs once and asks for the password.',
+    'The server wants a user and a password, and sets keep none. In a terminal on Ferry’s machine, the command below syncs once and asks for the password.',
     '服务器要求用户名和密码，而文件集不保存它们。请在运行 Ferry 的机器上打开终端，下方的命令会同步一次并询问密码。',
   ],
   'set.advice.link': [
@@ -62,7 +62,7 @@ export const setSentences = {
 
   'add.set.button': ['Sync all files', '同步所有文件'],
   'add.set.one': [
-    'Enter one link of a list or an index page, without mirrors or options',
+    'Enter one link to a list or an index page, without mirrors or options',
     '请输入一个列表或索引页面的链接，不带镜像和选项',
   ],
   'add.set.added': ['The set of files was added', '已添加文件集'],
