@@ -55,9 +55,9 @@ enum Aria2Advice {
         .freshLinkOrThis: "Give a fresh link for the same file; the received part is kept.",
         .giveOwnChecksum: "The server may send a wrong Content-Digest. Give the file's own --checksum.",
         .keptMarked:
-            "Kept as {0}; another --checksum compares it, and ferry get --checksum none with that file accepts it.",
+            "Kept as {0}; another compares it, and ferry get --checksum none with that file accepts it.",
         .keptMarkedOf:
-            "Kept as {0}; the checksum {1}; another --checksum compares it, and ferry get --checksum none with that file accepts it.",
+            "Kept as {0}; the checksum {1}; another compares it, and ferry get --checksum none with that file accepts it.",
         .giveNameOfCertificate:
             "Write the name that the certificate is for in the URL; --check-certificate=false would trust anyone.",
         .giveAuthority: "Give the authority with --ca-certificate; --check-certificate=false would trust anyone.",

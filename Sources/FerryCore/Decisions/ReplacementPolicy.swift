@@ -42,6 +42,17 @@ package enum ReplacementPolicy {
         return reason
     }
 
+    /// Returns the reason why a whole response does not replace a finished file that was received under a validator: it has
+    /// neither a validator nor a digest, and another length. `nil` if it may replace the file.
+    package static func refusal(
+        of new: Representation, replacing finished: FileIdentity, _ rules: ResumeRules
+    ) -> Reason? {
+        guard !rules.trust.acceptsHTML, !rules.hasDigest, finished.hasValidator, !new.identity.hasValidator,
+            new.digests.isEmpty, new.isEncoded || new.identity.totalBytes != finished.totalBytes
+        else { return nil }
+        return Reason(.unprovenInstead)
+    }
+
     /// Whether a response has evidence of its own for the representation that it declares.
     package static func hasEvidence(_ new: Representation, against known: FileIdentity) -> Bool {
         if !known.hasValidator || !new.digests.isEmpty || new.identity.strongValidator != nil { return true }

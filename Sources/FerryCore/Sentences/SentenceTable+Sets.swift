@@ -178,8 +178,8 @@ extension SentenceTable {
         ),
         .moveItAway: ("Move it away and run the command again.", "请将其移走后重新运行命令。"),
         .newLinkInSet: (
-            "Get a list with fresh links and run the command again; the received part is kept.",
-            "请取得含新链接的列表后重新运行命令；已有的内容会保留。"
+            "If the links have expired, get a list with fresh ones and run the command again; what was received is kept.",
+            "如果链接已过期，请取得含新链接的列表后重新运行命令；已有的内容会保留。"
         ),
         .leaveStrictAway: (
             "Omit --strict, or use a list with digests.", "请去掉 --strict，或使用带校验值的列表。"

@@ -42,11 +42,11 @@ extension SentenceTable {
         .runAnew: ("Run it again, from the beginning: {0}.", "请重新运行，这会从头开始：{0}。"),
         .giveChecksum: ("Give a --checksum, or omit --strict.", "请提供 --checksum，或去掉 --strict。"),
         .keptMarked: (
-            "Kept as {0}; --checksum none accepts it, another --checksum compares it.",
+            "Kept as {0}; --checksum none accepts it, another compares it.",
             "已保留为 {0}；--checksum none 按现状接受，给出另一个则重新核对。"
         ),
         .keptMarkedOf: (
-            "Kept as {0}; the checksum {1}; --checksum none accepts the file, another --checksum compares it.",
+            "Kept as {0}; the checksum {1}; --checksum none accepts the file, another compares it.",
             "已保留为 {0}；该校验和{1}；--checksum none 按现状接受，给出另一个则重新核对。"
         ),
         .doNotUse: ("Do not use what was written.", "请勿使用已写出的内容。"),

@@ -53,6 +53,7 @@ extension DownloadDriver {
         (rules.maxAttempts, rules.maxFirstAttempts) = (settings.maxAttempts, settings.maxFirstAttempts)
         rules.maxBytes = request.maxBytes
         rules.expectedBytes = request.expectedBytes
+        rules.replacesFinished = request.onConflict == .overwrite || context.replaces != nil
         rules.claims = !isStream
         rules.isStream = isStream
         rules.isNewSource = held?.isNewSource ?? false

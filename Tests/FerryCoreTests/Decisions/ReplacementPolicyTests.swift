@@ -51,6 +51,19 @@ struct ReplacementPolicyTests {
         #expect(!refuses(whole(nil, "application/zip"), Self.known(nil)))
     }
 
+    @Test("ReplacementPolicy: a finished file under a validator is not replaced by a body of another length without one")
+    func finished() {
+        func refuses(_ new: Representation, _ known: FileIdentity) -> Bool {
+            ReplacementPolicy.refusal(of: new, replacing: known, ResumeRules()) != nil
+        }
+        #expect(refuses(whole(nil, "text/plain"), Self.known("\"a\"")))
+        #expect(refuses(whole(nil, "text/plain", length: 0), Self.known(nil, modified: old)))
+        #expect(!refuses(whole(nil, "text/plain", length: 1000), Self.known("\"a\"")))
+        #expect(!refuses(whole("W/\"b\"", "text/plain"), Self.known("\"a\"")))
+        #expect(!refuses(whole(nil, "text/plain", modified: late), Self.known("\"a\"")))
+        #expect(!refuses(whole(nil, "text/plain"), Self.known(nil)))
+    }
+
     @Test("ReplacementPolicy: a weak validator is evidence against a weak one, or with the same type")
     func weak() {
         #expect(!refuses(whole("W/\"b\"", "application/zip"), Self.known("\"a\"")))

@@ -203,4 +203,27 @@ extension SyncTests {
             #expect(found.all.first?.damagedBytes == 1 << 20)
         }
     }
+
+    @Test("A finished file stays although the server answers with something shorter that has no validator")
+    func answerInPlaceOfFile() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/pub/", Self.page(["a.bin", "b.bin"]))
+            let good = Resource(size: 5000, seed: 1)
+            for name in ["a.bin", "b.bin"] { shop.server.serve("/pub/" + name, good) }
+            #expect(try await Self.sync(shop).isComplete)
+            shop.server.serve("/pub/a.bin", Resource(text: #"{"error":"quota"}"#, contentType: "application/json"))
+            shop.server.serve("/pub/b.bin", Resource(text: ""))
+            let second = try await Self.sync(shop)
+            #expect(second.fetchedCount == 0 && Set(second.incomplete.map(\.path)) == ["a.bin", "b.bin"])
+            for name in ["a.bin", "b.bin"] {
+                let bytes = try Data(contentsOf: URL(fileURLWithPath: shop.directory + "/" + name))
+                #expect(bytes == Data(good.bytes(0..<5000)))
+            }
+            // Another version has a validator of its own.
+            shop.server.serve("/pub/a.bin", Resource(size: 20, seed: 2))
+            shop.server.serve("/pub/b.bin", good)
+            let third = try await Self.sync(shop)
+            #expect(third.isComplete && third.fetchedCount == 1, "\(third)")
+        }
+    }
 }

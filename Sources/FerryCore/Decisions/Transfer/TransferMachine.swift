@@ -26,6 +26,8 @@ package struct TransferMachine: Sendable {
         package var maxBytes: ByteCount?
         /// The required size of the file.
         package var expectedBytes: ByteCount?
+        /// Whether the file replaces the finished one whose validators make the request conditional.
+        package var replacesFinished = false
         /// Whether the bytes are written to an output, from which they cannot be removed again.
         package var isStream = false
         package var rules = ResumeRules()
@@ -395,7 +397,7 @@ package struct TransferMachine: Sendable {
             }
             let refusal =
                 file.former.flatMap { ReplacementPolicy.refusal(of: representation, insteadOf: $0, rules) }
-                ?? fetch.unless.flatMap { ReplacementPolicy.inconsistency(of: representation, with: $0, rules) }
+                ?? fetch.unless.flatMap { refusal(of: representation, insteadOf: $0) }
             if let refusal { return deadLink(refusal, 200, fetch) }
             guard acceptOrEnd(representation) else { return .leave }
             take(representation, from: fetch.source)
@@ -516,6 +518,14 @@ package struct TransferMachine: Sendable {
         }
         connections.readsRange(on: id, to: range.upperBound)
         return .read
+    }
+
+    /// Returns the reason why a response to a conditional request is not a new version of the finished file.
+    private func refusal(of representation: Representation, insteadOf finished: FileIdentity) -> Reason? {
+        if let reason = ReplacementPolicy.inconsistency(of: representation, with: finished, rules) { return reason }
+        // A known size is evidence of its own.
+        guard settings.replacesFinished, settings.expectedBytes == nil else { return nil }
+        return ReplacementPolicy.refusal(of: representation, replacing: finished, rules)
     }
 
     /// Returns the error if a total is known and differs from the expected one.
