@@ -51,7 +51,7 @@ struct ReplacementPolicyTests {
         #expect(!refuses(whole(nil, "application/zip"), Self.known(nil)))
     }
 
-    @Test("ReplacementPolicy: a finished file under a validator is not replaced by a body of another length without one")
+    @Test("ReplacementPolicy: a finished file under a validator stays if a body of another length has none")
     func finished() {
         func refuses(_ new: Representation, _ known: FileIdentity) -> Bool {
             ReplacementPolicy.refusal(of: new, replacing: known, ResumeRules()) != nil
