@@ -29,7 +29,7 @@ class Keeping(PageTest):
         # A checkpoint must have claimed something: else there is nothing to go on from.
         self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 1_200_000, "some bytes")
         self.browser.press(self.browser.button(identifier, "pause"))
-        self.assertIn("begins from zero", self.browser.one("dialog.question").text)
+        self.assertIn("starts from zero", self.browser.one("dialog.question").text)
         self.browser.driver.switch_to.active_element.click()
         self.browser.gone("dialog.question")
         self.assertEqual(self.daemon.show(identifier)["state"], "downloading")
@@ -114,7 +114,7 @@ class Keeping(PageTest):
         self.browser.press(f"{PANEL} .section summary")
         self.browser.write(f"{PANEL} [name=userAgent]", "Tried/2")
         self.browser.press(f"{PANEL} .change [type=submit]")
-        self.assertIn("begins from zero", self.browser.one("dialog.question").text)
+        self.assertIn("starts from zero", self.browser.one("dialog.question").text)
         self.browser.one("dialog.question [data-answer=other]")
         self.browser.driver.switch_to.active_element.click()
         self.browser.gone("dialog.question")

@@ -348,7 +348,7 @@ export const sentences = {
     '服务器不支持范围请求。已下载的 {size} 会保留，但以后继续时要先从头重新读取。',
   ],
   'again.wait.many': ['Make {n} downloads wait whose servers send no ranges?', '让 {n} 个服务器不支持范围请求的下载等待？'],
-  'unproven.again': ['Begin from zero', '从零开始'],
+  'unproven.again': ['Start from zero', '从零开始'],
 
   'ask.keep': ['Keep', '保留'],
 
