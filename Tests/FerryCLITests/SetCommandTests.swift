@@ -244,6 +244,36 @@ import Testing
     }
 
     @Test(
+        "ferry sync --delete: a gone file that cannot be inspected or removed is kept and told why, and a later run deletes it",
+        .enabled(if: geteuid() == 0))
+    func goneInClosedDirectory() async throws {
+        try await OriginServer.with { server in
+            Self.serve(server)
+            let place = try Workplace()
+            func sync(_ names: [String]) async throws -> FerryProcess.Outcome {
+                let lines = names.map { #"{"url":"\#(server.url("/pub/\($0)"))","path":"\#($0)"}"# + "\n" }
+                try place.write(lines.joined(), to: "list")
+                return try await FerryProcess.run(
+                    ["sync", "list", "d", "--delete"], in: place,
+                    shell: "exec setpriv --reuid=12345 --regid=12345 --clear-groups --inh-caps=-all \"$@\"")
+            }
+            try FileManager.default.createDirectory(atPath: place.path("d"), withIntermediateDirectories: true)
+            #expect(chown(place.path("d"), 12345, 12345) == 0 && chmod(place.url.path, 0o755) == 0)
+            #expect(try await sync(["a.bin", "sub/b.bin"]).code == 0)
+            for mode in [0o000, 0o555] as [mode_t] {
+                #expect(chmod(place.path("d/sub"), mode) == 0)
+                let kept = try await sync(["a.bin"])
+                #expect(kept.code == 2 && kept.error.contains("d/sub/b.bin: Permission denied\n"), "\(kept.error)")
+                #expect(FileManager.default.fileExists(atPath: place.path("d/sub/b.bin")))
+            }
+            #expect(chmod(place.path("d/sub"), 0o755) == 0)
+            let deleted = try await sync(["a.bin"])
+            #expect(deleted.code == 0 && deleted.error.contains("no longer lists it: sub/b.bin\n"), "\(deleted.error)")
+            #expect(!FileManager.default.fileExists(atPath: place.path("d/sub/b.bin")))
+        }
+    }
+
+    @Test(
         "ferry repair: of a server without ranges the whole file is fetched; a changed one is told, and what can be done"
     )
     func withoutRanges() async throws {

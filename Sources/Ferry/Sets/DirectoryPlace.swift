@@ -133,7 +133,7 @@ struct DirectoryPlace: SyncPlace {
     func delete(_ records: [FileRecord]) async -> [SyncDeletion] {
         await EngineProvider.files.run { disk in
             records.map { record in
-                do throws(FileError) {
+                do throws(DownloadError) {
                     return SyncDeletion(record: record, isDone: try delete(record, disk))
                 } catch { return SyncDeletion(record: record, isDone: false, problem: error.message) }
             }
@@ -149,20 +149,25 @@ struct DirectoryPlace: SyncPlace {
     /// Deletes a file of the set and its digests, if the file is unchanged since its download. Returns whether it was deleted.
     /// Size and time are not sufficient proof, because the server publishes them.
     ///
-    /// - Throws: An error if the file cannot be kept in the backup directory.
-    private func delete(_ record: FileRecord, _ disk: Disk) throws(FileError) -> Bool {
+    /// - Throws: An error if the file cannot be inspected, read, kept in the backup directory, or removed.
+    private func delete(_ record: FileRecord, _ disk: Disk) throws(DownloadError) -> Bool {
         let path = root.appending(record.path)
         let fileSystem = fileSystem(disk)
-        guard let file = SyncPlan.HeldFile.read(path, fileSystem), record.isOf(file),
-            let published = try? PublishedFile.read(path.string, fileSystem: fileSystem),
-            SyncPlan.Holdings.isProven(record, at: path, fileSystem)
-        else { return false }
-        if let copy = options.keptCopy(of: record.path) {
-            let keeper = FileKeeper(fileSystem: fileSystem, syncs: options.request.syncsToDisk)
-            guard try keeper.keep(path, as: copy) == published else { return false }
-        }
-        guard (try? PublishedFile.delete(path.string, ifUnchangedSince: published, fileSystem: fileSystem)) != nil
-        else {
+        let published: PublishedFile
+        do throws(FileError) {
+            guard let file = try SyncPlan.HeldFile.read(path, fileSystem), record.isOf(file),
+                let found = try? PublishedFile.read(path.string, fileSystem: fileSystem),
+                try SyncPlan.Holdings.isProven(record, at: path, fileSystem)
+            else { return false }
+            if let copy = options.keptCopy(of: record.path) {
+                let keeper = FileKeeper(fileSystem: fileSystem, syncs: options.request.syncsToDisk)
+                guard try keeper.keep(path, as: copy) == found else { return false }
+            }
+            published = found
+        } catch { throw DownloadError(error) }
+        do throws(DownloadError) {
+            try PublishedFile.delete(path.string, ifUnchangedSince: published, fileSystem: fileSystem)
+        } catch  where error.code == .conflict {
             return false
         }
         DigestFile.remove(of: path, fileSystem: fileSystem)
@@ -186,7 +191,8 @@ extension SyncPlan.Holdings {
         _ root: FilePath, _ manifest: [FilePath: FileRecord], _ fileSystem: any FileSystem, restoringTimes: Bool
     ) {
         self.init(
-            manifest: manifest, file: { SyncPlan.HeldFile.read(root.appending($0), fileSystem) },
+            manifest: manifest,
+            file: { path throws(FileError) in try SyncPlan.HeldFile.read(root.appending(path), fileSystem) },
             isSame: { Self.isSame(root.appending($0.path), $0, fileSystem, restoringTimes) },
             mayBeOurs: { _ in false },
             isBlocked: { path in
@@ -208,9 +214,15 @@ extension SyncPlan.Holdings {
     }
 
     /// Whether the file is the recorded one, according to the digest in its attribute or to its bytes. Only such a file may be
-    /// deleted.
-    static func isProven(_ record: FileRecord, at path: FilePath, _ fileSystem: any FileSystem) -> Bool {
-        proof(of: record, at: path, fileSystem) ?? isSame(path, record, fileSystem, false)
+    /// deleted. Throws if the permissions do not let the file be read.
+    static func isProven(
+        _ record: FileRecord, at path: FilePath, _ fileSystem: any FileSystem
+    ) throws(FileError) -> Bool {
+        do throws(FileError) { try fileSystem.openOurs(path, .readOnly, for: .content).close() } catch {
+            guard error.kind == .permission else { return false }
+            throw error
+        }
+        return proof(of: record, at: path, fileSystem) ?? isSame(path, record, fileSystem, false)
     }
 
     private static func isSame(
@@ -225,7 +237,7 @@ extension SyncPlan.Holdings {
         }
         guard restoresTime else { return true }
         if let time = record.modified.flatMap(FileTime.init(text:)) { try? file.setModificationTime(time) }
-        return SyncPlan.HeldFile.read(path, fileSystem)?.mark == record.mark
+        return (try? SyncPlan.HeldFile.read(path, fileSystem))?.mark == record.mark
     }
 
     private static func attribute(
@@ -241,9 +253,13 @@ extension SyncPlan.Holdings {
 }
 
 extension SyncPlan.HeldFile {
-    /// Returns the regular file at a path; `nil` if there is none, or if it cannot be inspected.
-    static func read(_ path: FilePath, _ fileSystem: any FileSystem) -> SyncPlan.HeldFile? {
-        guard let status = try? fileSystem.statusIfPresent(path), status.kind == .regular else { return nil }
-        return SyncPlan.HeldFile(totalBytes: status.length, mark: status.modified.text)
+    /// Returns the regular file at a path; `nil` if there is none, also if a file or a link has the name of its directory.
+    static func read(_ path: FilePath, _ fileSystem: any FileSystem) throws(FileError) -> SyncPlan.HeldFile? {
+        do throws(FileError) {
+            guard let status = try fileSystem.statusIfPresent(path), status.kind == .regular else { return nil }
+            return SyncPlan.HeldFile(totalBytes: status.length, mark: status.modified.text)
+        } catch  where error.kind == .notDirectory || error.kind == .confined {
+            return nil
+        }
     }
 }

@@ -60,8 +60,9 @@ struct SyncPlan: Sendable, Hashable {
     struct Holdings {
         /// The records of the last sync, by path.
         var manifest: [FilePath: FileRecord]
-        /// Returns the file at a path.
-        var file: (_ path: String) -> HeldFile?
+        /// Returns the file at a path; `nil` if there is none. Throws if this is unknown, for example because the directory cannot
+        /// be read.
+        var file: (_ path: String) throws(FileError) -> HeldFile?
         /// Whether the file at a path has the bytes of its record although their marks differ.
         var isSame: (FileRecord) -> Bool
         /// Whether a file without a record may be one that an earlier run has stored, so that it is compared with its source.
@@ -89,8 +90,8 @@ struct SyncPlan: Sendable, Hashable {
     /// A file that the source no longer lists.
     struct Gone: Sendable, Hashable {
         var record: FileRecord
-        /// Whether the file is deleted: deletion is requested, the list was read completely and covers the file, and the file
-        /// is unchanged since it was downloaded.
+        /// Whether the file is to be deleted: deletion is requested, the list was read completely and covers the file, and the file
+        /// is unchanged since it was downloaded, or cannot be inspected now.
         var isDeleted: Bool
     }
 
@@ -101,9 +102,14 @@ struct SyncPlan: Sendable, Hashable {
             steps.append(Self.step(entry, options, held))
         }
         for var record in held.manifest.values.sorted(by: FileRecord.precedes) where !wanted.contains(record.key) {
-            if !options.wants(record.path) {
+            guard options.wants(record.path) else {
                 others.append(record)
-            } else if let file = held.file(record.path) {
+                continue
+            }
+            let isUnlisted =
+                options.deletesGone && listing.problems.isEmpty && listing.covers(record.key, record.urls.first)
+            do throws(FileError) {
+                guard let file = try held.file(record.path) else { continue }
                 // A sync that was killed has replaced the file, but not its record.
                 if !record.isOf(file) || held.isContradicted(record),
                     let attribute = held.attribute(record.path, record.urls), attribute.checksum != nil
@@ -112,10 +118,10 @@ struct SyncPlan: Sendable, Hashable {
                     // The proof was that of other bytes.
                     (record.proof, record.problem, record.listed, record.currentBy) = (Proof.none, nil, nil, nil)
                 }
-                let isDeleted =
-                    options.deletesGone && listing.problems.isEmpty
-                    && listing.covers(record.key, record.urls.first) && record.isOf(file)
-                gone.append(Gone(record: record, isDeleted: isDeleted))
+                gone.append(Gone(record: record, isDeleted: isUnlisted && record.isOf(file)))
+            } catch {
+                // The deletion reports why the file cannot be inspected.
+                gone.append(Gone(record: record, isDeleted: isUnlisted))
             }
         }
         let (count, known) = (gone.count { $0.isDeleted }, held.manifest.count)
@@ -126,7 +132,7 @@ struct SyncPlan: Sendable, Hashable {
     }
 
     private static func step(_ entry: SetEntry, _ options: SyncOptions, _ held: Holdings) -> Step {
-        guard let file = held.file(entry.path) else {
+        guard let file = try? held.file(entry.path) else {
             return held.isBlocked(entry.path) ? .blocked(entry) : .request(entry, .missing)
         }
         let known = held.manifest[entry.key].flatMap { $0.proof == nil ? nil : $0 }

@@ -117,9 +117,9 @@ extension SyncPreview {
             case .request(let entry, let cause): files.append(Self.file(entry, cause, held))
             case .blocked(let entry): files.append(Self.file(entry, .leave, .foreign, nil))
             case .changedHere(let entry):
-                files.append(Self.file(entry, .leave, .changedHere, held.file(entry.path)?.totalBytes))
+                files.append(Self.file(entry, .leave, .changedHere, (try? held.file(entry.path))?.totalBytes))
             case .conflict(let entry):
-                files.append(Self.file(entry, .leave, .foreign, held.file(entry.path)?.totalBytes))
+                files.append(Self.file(entry, .leave, .foreign, (try? held.file(entry.path))?.totalBytes))
             }
         }
         for file in plan.gone {
@@ -137,8 +137,8 @@ extension SyncPreview {
         case .missing: file(entry, .fetch, .missing, nil)
         case .changed: file(entry, .fetch, .changed, nil)
         case .foreign: file(entry, .fetch, .replaced, nil)
-        case .unproven: file(entry, .check, .unproven, held.file(entry.path)?.totalBytes)
-        case .unrecorded: file(entry, .check, .unrecorded, held.file(entry.path)?.totalBytes)
+        case .unproven: file(entry, .check, .unproven, (try? held.file(entry.path))?.totalBytes)
+        case .unrecorded: file(entry, .check, .unrecorded, (try? held.file(entry.path))?.totalBytes)
         }
     }
 

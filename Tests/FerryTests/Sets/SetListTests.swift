@@ -1,4 +1,7 @@
 import FerryCore
+import FerryEngine
+import FerryTesting
+import SystemPackage
 import Testing
 
 @testable import Ferry
@@ -207,6 +210,32 @@ struct SetListTests {
         let plan = SyncPlan(listing, SyncOptions(), directory)
         #expect(plan.steps == [.conflict(listing.entries[0])])
         #expect(plan.gone.map(\.record) == [record])
+    }
+
+    /// Its record was dropped, so no later sync deleted the file.
+    @Test("Plan: a gone file that cannot be inspected keeps its record; one below a file is gone here too")
+    func uninspected() throws {
+        var record = FileRecord(path: "d/a.bin", urls: ["http://h/a.bin"])
+        (record.totalBytes, record.proof, record.modified) = (5, .single, "1.000000000")
+        func gone(_ kind: FileError.Kind, deletes: Bool) -> [SyncPlan.Gone] {
+            let directory = SyncPlan.Holdings(manifest: [record.key: record]) { path throws(FileError) in
+                throw FileError(.inspect, FilePath(path), kind: kind)
+            } isSame: { _ in
+                false
+            } mayBeOurs: { _ in
+                false
+            }
+            var options = SyncOptions()
+            options.deletesGone = deletes
+            return SyncPlan(SetListing(), options, directory).gone
+        }
+        for deletes in [false, true] {
+            #expect(gone(.permission, deletes: deletes) == [SyncPlan.Gone(record: record, isDeleted: deletes)])
+        }
+        let missing = FaultyFileSystem { _, _ in .notDirectory }
+        #expect(try SyncPlan.HeldFile.read("/d/a.bin", missing) == nil)
+        let closed = FaultyFileSystem { _, _ in .permission }
+        #expect(throws: FileError.self) { try SyncPlan.HeldFile.read("/d/a.bin", closed) }
     }
 
     @Test("Plan: a file of the set that was changed here is told from one that is not of the set")
