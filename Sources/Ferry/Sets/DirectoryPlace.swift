@@ -12,7 +12,8 @@ import SystemPackage
 struct DirectoryPlace: SyncPlace {
     let plan: SyncPlan
     let earlier: [FilePath: FileRecord]
-    let failures: [FilePath: DownloadError]
+    private(set) var failures: [FilePath: DownloadError] = [:]
+    private(set) var cleared: [SyncDeletion] = []
     let abandoned: Set<FilePath>
     private let root: FilePath
     private let options: SyncOptions
@@ -32,29 +33,51 @@ struct DirectoryPlace: SyncPlace {
         let confined = disk.fileSystem(within: options.root ?? root.string)
         let plan = SyncPlan(
             listing, options, .init(root, manifest.records, confined, restoringTimes: true))
+        let abandoned = removeRemains(below: root, listing, plan, Array(manifest.records.keys), options, confined)
+        var place = DirectoryPlace(
+            plan: plan, earlier: manifest.records, abandoned: abandoned, root: root, options: options)
+        place.clear(disk)
         // Directories that are not writable, or cannot be created because a file or link has the name. Only their own files are
         // incomplete.
-        var failures: [FilePath: DownloadError] = [:]
         var made: Set<FilePath> = []
         for case .request(let entry, _) in plan.steps {
             let parent = entry.key.removingLastComponent()
             guard !parent.isEmpty, made.insert(parent).inserted else { continue }
             let directory = root.pushing(parent)
             do throws(FileError) { try confined.makeDirectories(directory, syncs: true) } catch {
-                failures[parent] = DownloadError(.conflict, error.phrase, recovery: .needsUser)
+                place.failures[parent] = DownloadError(.conflict, error.phrase, recovery: .needsUser)
                 continue
             }
             if !confined.isWritable(directory) {
-                failures[parent] = DownloadError(.disk, ErrorPhrase(.directoryReadOnly, "\(directory)"))
+                place.failures[parent] = DownloadError(.disk, ErrorPhrase(.directoryReadOnly, "\(directory)"))
             }
         }
         // Ignore errors, because nothing depends on an empty directory.
         for path in listing.emptyDirectories { try? confined.makeDirectories(root.appending(path), syncs: false) }
-        let abandoned = removeRemains(below: root, listing, plan, Array(manifest.records.keys), options, confined)
-        let place = DirectoryPlace(
-            plan: plan, earlier: manifest.records, failures: failures, abandoned: abandoned, root: root,
-            options: options)
         return (place, manifest)
+    }
+
+    /// Deletes the files of the set that are in the way of listed files, and their directories that become empty.
+    private mutating func clear(_ disk: Disk) {
+        let fileSystem = fileSystem(disk)
+        let doomed = Dictionary(plan.gone.lazy.filter(\.isDeleted).map { ($0.record.key, $0.record) }) { $1 }
+        for (obstacle, keys) in plan.cleared.sorted(by: { SetPath.precedes($0.key.string, $1.key.string) }) {
+            cleared += keys.compactMap { doomed[$0] }.map { deletion(of: $0, disk) }
+            for key in keys {
+                var directory = key.removingLastComponent()
+                while directory.starts(with: obstacle) {
+                    do throws(FileError) { try fileSystem.removeDirectory(root.pushing(directory)) } catch {
+                        guard error.kind == .notFound else { break }
+                    }
+                    directory.removeLastComponent()
+                }
+            }
+            let place = root.pushing(obstacle)
+            if (try? fileSystem.exists(place)) != false {
+                failures[obstacle] = DownloadError(
+                    .conflict, ErrorPhrase(.inTheWay, place.string), recovery: .needsUser)
+            }
+        }
     }
 
     /// Removes the part files and journals that killed runs have left of files that the source no longer lists, if deletion is
@@ -132,12 +155,14 @@ struct DirectoryPlace: SyncPlace {
 
     func delete(_ records: [FileRecord]) async -> [SyncDeletion] {
         await EngineProvider.files.run { disk in
-            records.map { record in
-                do throws(DownloadError) {
-                    return SyncDeletion(record: record, isDone: try delete(record, disk))
-                } catch { return SyncDeletion(record: record, isDone: false, problem: error.message) }
-            }
+            records.map { deletion(of: $0, disk) }
         }
+    }
+
+    private func deletion(of record: FileRecord, _ disk: Disk) -> SyncDeletion {
+        do throws(DownloadError) {
+            return SyncDeletion(record: record, isDone: try delete(record, disk))
+        } catch { return SyncDeletion(record: record, isDone: false, problem: error.message) }
     }
 
     func replace(
@@ -195,12 +220,30 @@ extension SyncPlan.Holdings {
             file: { path throws(FileError) in try SyncPlan.HeldFile.read(root.appending(path), fileSystem) },
             isSame: { Self.isSame(root.appending($0.path), $0, fileSystem, restoringTimes) },
             mayBeOurs: { _ in false },
-            isBlocked: { path in
-                guard let status = try? fileSystem.statusIfPresent(root.appending(path)) else { return false }
-                return status.kind != .regular
-            },
+            obstacle: { Self.obstacle(at: FilePath($0), below: root, fileSystem) },
             isContradicted: { Self.proof(of: $0, at: root.appending($0.path), fileSystem) == false },
             attribute: { Self.attribute(of: root.appending($0), from: $1, fileSystem) })
+    }
+
+    /// Returns the path of a directory, link or device at a path, or of a file or link in place of a directory above it; `nil` if
+    /// there is none, or if this is unknown.
+    private static func obstacle(
+        at path: FilePath, below root: FilePath, _ fileSystem: any FileSystem
+    ) -> FilePath? {
+        do throws(FileError) {
+            let status = try fileSystem.statusIfPresent(root.pushing(path))
+            return status.map { $0.kind != .regular } == true ? path : nil
+        } catch {
+            guard error.kind == .notDirectory || error.kind == .confined else { return nil }
+            var directory = path.removingLastComponent()
+            while !directory.isEmpty {
+                if let status = try? fileSystem.statusIfPresent(root.pushing(directory)) {
+                    return status.kind == .directory ? nil : directory
+                }
+                directory.removeLastComponent()
+            }
+            return nil
+        }
     }
 
     /// Whether the digest in the file's attribute is that of its record; `nil` if the file has no current attribute to compare.

@@ -229,7 +229,15 @@ struct FileVerifier {
             (result.recordedBy, result.recordedIn, result.recordFlaw) = (source?.user, source?.path, source?.flaw)
         }
         guard var record = given, let total = record.totalBytes, let checksum = record.checksum else {
-            if (try? fileSystem.exists(path)) == false { result.state = .missing }
+            do throws(FileError) {
+                // A directory or link in the place of a file of the set is not that file.
+                let exists =
+                    given == nil
+                    ? try fileSystem.exists(path) : try SyncPlan.HeldFile.read(path, fileSystem) != nil
+                if !exists { result.state = .missing }
+            } catch {
+                // Whether the file exists is unknown too.
+            }
             return result
         }
         if record.pieces == nil, let beside = digests(beside: path, fileSystem),

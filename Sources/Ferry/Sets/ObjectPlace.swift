@@ -26,6 +26,7 @@ struct ObjectPlace: SyncPlace {
     let plan: SyncPlan
     let earlier: [FilePath: FileRecord]
     var failures: [FilePath: DownloadError] { [:] }
+    var cleared: [SyncDeletion] { [] }
     var abandoned: Set<FilePath> { [] }
     private let prefix: DownloadURL
     private let staging: FilePath

@@ -199,8 +199,8 @@ public final class SetSync: Sendable {
             case .keep(let record):
                 state.note(record)
                 state.report.unchangedCount += 1
-            case .blocked(let entry):
-                let name = opened.place.name(of: entry.path)
+            case .blocked(let entry, let obstacle):
+                let name = opened.place.name(of: obstacle.string)
                 state.fail(entry, earlier, DownloadError(.conflict, ErrorPhrase(.inTheWay, name), recovery: .needsUser))
             case .changedHere(let entry):
                 let name = opened.place.name(of: entry.path)
@@ -214,7 +214,8 @@ public final class SetSync: Sendable {
                 let error = DownloadError(.conflict, ErrorPhrase(.thereAlready, name), recovery: .needsUser)
                 state.fail(entry, earlier, error)
             case .request(let entry, let cause):
-                if let error = opened.place.failures[entry.key.removingLastComponent()] {
+                let failures = opened.place.failures
+                if let error = failures[entry.key] ?? failures[entry.key.removingLastComponent()] {
                     state.fail(entry, earlier, error)
                     continue
                 }
@@ -356,8 +357,9 @@ public final class SetSync: Sendable {
         }
         var report = ended
         let plan = place.plan
-        let doomed = plan.gone.filter(\.isDeleted).map(\.record)
-        let deletions = doomed.isEmpty ? [] : await place.delete(doomed)
+        let cleared = Set(place.cleared.map(\.record.key))
+        let doomed = plan.gone.filter { $0.isDeleted && !cleared.contains($0.record.key) }.map(\.record)
+        let deletions = place.cleared + (doomed.isEmpty ? [] : await place.delete(doomed))
         report.problems += deletions.compactMap(\.problem)
         report.deleted = deletions.filter(\.isDone).map(\.record.path)
         let deleted = Set(deletions.filter(\.isDone).map(\.record.key))

@@ -29,8 +29,10 @@ protocol SyncPlace: Sendable {
     var plan: SyncPlan { get }
     /// The records of the last sync, by path.
     var earlier: [FilePath: FileRecord] { get }
-    /// Directories that cannot be created or written to; their files are incomplete.
+    /// Directories that cannot be created or written to, whose files are incomplete, and files whose path cannot be cleared.
     var failures: [FilePath: DownloadError] { get }
+    /// The deletions that had to precede the requests; see ``SyncPlan/cleared``.
+    var cleared: [SyncDeletion] { get }
     /// The files that the source no longer lists, and whose part files have been removed.
     var abandoned: Set<FilePath> { get }
 

@@ -44,14 +44,16 @@ struct SyncPlan: Sendable, Hashable {
         case conflict(SetEntry)
         /// The file in the destination was changed after the set had downloaded it.
         case changedHere(SetEntry)
-        /// The path belongs to something other than a regular file, which is never replaced.
-        case blocked(SetEntry)
+        /// Something other than a regular file has the path, or something other than a directory has the path of one of its
+        /// directories. Neither is replaced.
+        case blocked(SetEntry, by: FilePath)
 
         /// The path of the file.
         var key: FilePath {
             switch self {
             case .keep(let record): record.key
-            case .request(let entry, _), .conflict(let entry), .changedHere(let entry), .blocked(let entry): entry.key
+            case .request(let entry, _), .conflict(let entry), .changedHere(let entry), .blocked(let entry, _):
+                entry.key
             }
         }
     }
@@ -67,8 +69,9 @@ struct SyncPlan: Sendable, Hashable {
         var isSame: (FileRecord) -> Bool
         /// Whether a file without a record may be one that an earlier run has stored, so that it is compared with its source.
         var mayBeOurs: (SetEntry) -> Bool
-        /// Whether something other than a file exists at a path.
-        var isBlocked: (_ path: String) -> Bool = { _ in false }
+        /// Returns the path at which no file exists, but something that prevents a file at the given path: the path itself, or that
+        /// of a directory above it.
+        var obstacle: (_ path: String) -> FilePath? = { _ in nil }
         /// Whether the digest in the attribute of the file at a path differs from the digest in its record, so that the record is
         /// not about this file.
         var isContradicted: (FileRecord) -> Bool = { _ in false }
@@ -83,6 +86,10 @@ struct SyncPlan: Sendable, Hashable {
     private(set) var gone: [Gone] = []
     /// The files of the manifest that are not examined because the filter or the maximum depth leaves them out.
     private(set) var others: [FileRecord] = []
+
+    /// The paths of gone files of the set, and of directories of such files, that listed files need for themselves or for their
+    /// directories: they are cleared before the requests. Each with the paths of the gone files at or below it, sorted.
+    private(set) var cleared: [FilePath: [FilePath]] = [:]
 
     /// The requested changes that are not made.
     private(set) var problems: [Reason] = []
@@ -101,6 +108,8 @@ struct SyncPlan: Sendable, Hashable {
             wanted.insert(entry.key)
             steps.append(Self.step(entry, options, held))
         }
+        // Unlisted files that do not exist.
+        var missing: [FilePath] = []
         for var record in held.manifest.values.sorted(by: FileRecord.precedes) where !wanted.contains(record.key) {
             guard options.wants(record.path) else {
                 others.append(record)
@@ -109,7 +118,10 @@ struct SyncPlan: Sendable, Hashable {
             let isUnlisted =
                 options.deletesGone && listing.problems.isEmpty && listing.covers(record.key, record.urls.first)
             do throws(FileError) {
-                guard let file = try held.file(record.path) else { continue }
+                guard let file = try held.file(record.path) else {
+                    if isUnlisted { missing.append(record.key) }
+                    continue
+                }
                 // A sync that was killed has replaced the file, but not its record.
                 if !record.isOf(file) || held.isContradicted(record),
                     let attribute = held.attribute(record.path, record.urls), attribute.checksum != nil
@@ -126,14 +138,43 @@ struct SyncPlan: Sendable, Hashable {
         }
         let (count, known) = (gone.count { $0.isDeleted }, held.manifest.count)
         let most = options.maxDeletions?.most(of: known) ?? (known > 10 ? known / 2 : known)
-        guard count > most else { return }
-        for index in gone.indices { gone[index].isDeleted = false }
-        problems.append(.phrase(ErrorPhrase(.tooManyGone, "\(count)", "\(known)")))
+        if count > most {
+            for index in gone.indices { gone[index].isDeleted = false }
+            problems.append(.phrase(ErrorPhrase(.tooManyGone, "\(count)", "\(known)")))
+        }
+        clear(missing)
+    }
+
+    /// Requests the files that only deleted files of the set, and directories of such files, prevent.
+    private mutating func clear(_ missing: [FilePath]) {
+        let obstacles = Set(
+            steps.compactMap { step -> FilePath? in if case .blocked(_, let obstacle) = step { obstacle } else { nil } }
+        )
+        guard !obstacles.isEmpty else { return }
+        var kept: Set<FilePath> = []
+        let files =
+            gone.map { (key: $0.record.key, isDeleted: $0.isDeleted) } + others.map { ($0.key, false) }
+            + missing.map { ($0, true) }
+        for (key, isDeleted) in files {
+            var path = key
+            while !path.isEmpty {
+                if obstacles.contains(path) {
+                    if isDeleted { cleared[path, default: []].append(key) } else { kept.insert(path) }
+                }
+                path.removeLastComponent()
+            }
+        }
+        for path in kept { cleared[path] = nil }
+        for path in cleared.keys { cleared[path]?.sort { SetPath.precedes($0.string, $1.string) } }
+        for (index, step) in steps.enumerated() {
+            guard case .blocked(let entry, let obstacle) = step, cleared[obstacle] != nil else { continue }
+            steps[index] = .request(entry, .missing)
+        }
     }
 
     private static func step(_ entry: SetEntry, _ options: SyncOptions, _ held: Holdings) -> Step {
         guard let file = try? held.file(entry.path) else {
-            return held.isBlocked(entry.path) ? .blocked(entry) : .request(entry, .missing)
+            return held.obstacle(entry.path).map { .blocked(entry, by: $0) } ?? .request(entry, .missing)
         }
         let known = held.manifest[entry.key].flatMap { $0.proof == nil ? nil : $0 }
         if var record = known, record.totalBytes == file.totalBytes,

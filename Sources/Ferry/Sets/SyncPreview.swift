@@ -115,7 +115,7 @@ extension SyncPreview {
                     PreviewedFile(
                         path: record.path, action: .keep, cause: cause, totalBytes: record.totalBytes, url: url))
             case .request(let entry, let cause): files.append(Self.file(entry, cause, held))
-            case .blocked(let entry): files.append(Self.file(entry, .leave, .foreign, nil))
+            case .blocked(let entry, _): files.append(Self.file(entry, .leave, .foreign, nil))
             case .changedHere(let entry):
                 files.append(Self.file(entry, .leave, .changedHere, (try? held.file(entry.path))?.totalBytes))
             case .conflict(let entry):

@@ -41,6 +41,9 @@ package protocol FileSystem: Sendable {
 
     func makeDirectory(_ path: FilePath) throws(FileError)
 
+    /// Removes an empty directory; throws ``FileError/Kind/exists`` if it is not empty.
+    func removeDirectory(_ path: FilePath) throws(FileError)
+
     /// Syncs a directory's entries; throws ``FileError/Kind/unsupported`` if the file system cannot.
     func syncDirectory(_ path: FilePath) throws(FileError)
 

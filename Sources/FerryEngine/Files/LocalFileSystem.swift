@@ -88,6 +88,10 @@ package struct LocalFileSystem: FileSystem {
         try call(.makeDirectory, path) { mkdirat($0, $1, 0o777) }
     }
 
+    package func removeDirectory(_ path: FilePath) throws(FileError) {
+        try call(.remove, path) { unlinkat($0, $1, AT_REMOVEDIR) }
+    }
+
     package func syncDirectory(_ path: FilePath) throws(FileError) {
         let file = try file(.syncDirectory, path, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC, mode: 0)
         defer { file.close() }

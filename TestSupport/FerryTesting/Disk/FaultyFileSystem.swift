@@ -192,6 +192,10 @@ package final class FaultyFileSystem: FileSystem {
         try step(.makeDirectory, path)
         try base.makeDirectory(path)
     }
+    package func removeDirectory(_ path: FilePath) throws(FileError) {
+        try step(.remove, path)
+        try base.removeDirectory(path)
+    }
     package func syncDirectory(_ path: FilePath) throws(FileError) {
         try step(.syncDirectory, path, lacks: .directorySync)
         try base.syncDirectory(path)

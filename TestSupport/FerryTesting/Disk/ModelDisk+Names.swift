@@ -67,6 +67,21 @@ extension ModelDisk {
         }
     }
 
+    package func removeDirectory(_ path: FilePath) throws(FileError) {
+        try step("remove \(path)") { (state, tag) throws(FileError) in
+            guard let (parent, name) = state.image.place(path), let inode = state.image.find(path) else {
+                throw FileError(.remove, path, errno: Errno.noSuchFileOrDirectory.rawValue)
+            }
+            guard let entries = state.image.directories[inode] else {
+                throw FileError(.remove, path, errno: Errno.notDirectory.rawValue)
+            }
+            guard entries.names.isEmpty else {
+                throw FileError(.remove, path, errno: Errno.directoryNotEmpty.rawValue)
+            }
+            state.image.directories[parent]?.make(.unlink(name, inode), tag: tag)
+        }
+    }
+
     package func syncDirectory(_ path: FilePath) throws(FileError) {
         try step("sync \(path)") { (state, _) throws(FileError) in
             guard let directory = state.image.find(path), let entries = state.image.directories[directory] else {

@@ -45,6 +45,7 @@ final class HookedFileSystem: FileSystem {
     }
     func unlink(_ path: FilePath) throws(FileError) { try base.unlink(path) }
     func makeDirectory(_ path: FilePath) throws(FileError) { try base.makeDirectory(path) }
+    func removeDirectory(_ path: FilePath) throws(FileError) { try base.removeDirectory(path) }
     func syncDirectory(_ path: FilePath) throws(FileError) { try base.syncDirectory(path) }
     func status(_ path: FilePath, followingLinks: Bool) throws(FileError) -> FileStatus {
         try base.status(path, followingLinks: followingLinks)

@@ -310,6 +310,49 @@ struct SyncTests {
         }
     }
 
+    /// The directory's files were deleted, and the empty directory stayed in the way for good.
+    @Test(
+        "Gone files: a directory that becomes a file makes way for it, and a file for a directory, if both are deleted")
+    func exchangedKinds() async throws {
+        try await Workshop.run { shop in
+            func serve(_ pages: [String: [String]]) {
+                for (path, names) in pages { shop.server.serve("/pub/" + path, Self.page(names)) }
+                for path in ["x", "y/f", "y/deep/g", "x/in", "y"] {
+                    shop.server.serve("/pub/" + path, Resource(size: 1000, seed: UInt64(path.utf8.count)))
+                }
+            }
+            func serveOld() { serve(["": ["x", "y/"], "y/": ["f", "deep/"], "y/deep/": ["g"]]) }
+            func serveNew() { serve(["": ["x/", "y"], "x/": ["in"]]) }
+            serveOld()
+            #expect(try await Self.sync(shop).fetchedCount == 3)
+            serveNew()
+            let kept = try await Self.sync(shop)
+            #expect(kept.incomplete.map(\.path) == ["x/in", "y"] && kept.gone == ["x", "y/deep/g", "y/f"], "\(kept)")
+            #expect(kept.incomplete.allSatisfy { $0.error?.phrase?.key == .inTheWay }, "\(kept)")
+            let manager = shop.manager()
+            let preview = try await manager.previewSync(
+                .url(try DownloadURL(shop.server.url("/pub/"))), into: shop.directory)
+            await manager.shutdown()
+            #expect(preview.files.map(\.action) == [.leave, .leave, .leave, .leave, .leave], "\(preview)")
+            let found = Collected<VerifiedFile>()
+            try await DownloadManager.verify(shop.directory) { found.append($0) }
+            let missing = found.all.filter { $0.state == .missing }.map(\.path)
+            #expect(missing.sorted() == [shop.path("x/in"), shop.path("y")], "\(found.all)")
+
+            let exchanged = try await Self.sync(shop) { $0.deletesGone = true }
+            #expect(exchanged.isComplete && exchanged.fetchedCount == 2, "\(exchanged)")
+            #expect(exchanged.deleted == ["x", "y/deep/g", "y/f"] && exchanged.gone == [], "\(exchanged)")
+            #expect(try Self.names(shop) == ["ferry-manifest.jsonl", "x/in", "y"])
+            // In reverse, with a file of the user in one of the directories.
+            try Data("mine".utf8).write(to: URL(filePath: shop.path("x/mine")))
+            serveOld()
+            let left = try await Self.sync(shop) { $0.deletesGone = true }
+            #expect(left.incomplete.map(\.path) == ["x"] && left.fetchedCount == 2, "\(left)")
+            #expect(left.error("x")?.phrase?.key == .inTheWay && left.deleted == ["x/in", "y"], "\(left)")
+            #expect(try Self.names(shop) == ["ferry-manifest.jsonl", "x/mine", "y/deep/g", "y/f"])
+        }
+    }
+
     /// A page or list without a length that was cut short counted as whole, and so did the message of a busy server.
     @Test("Gone files: nothing is deleted because of a page that may be cut short or lists nothing, or of such a list")
     func goneUnproven() async throws {
