@@ -130,6 +130,13 @@ struct DirectoryPlace: SyncPlace {
         request.root = options.root ?? root.string
         request.onConflict = cause.replaces ? .overwrite : .fail
         request.keptCopy = options.keptCopy(of: entry.path)
+        // The attribute of the file states its validators too, unless a copy has lost it or the file is unreadable.
+        if cause == .unproven, let record = earlier[entry.key], record.isFrom(entry) {
+            var known = KnownObject()
+            known.source = FileIdentity(
+                etag: record.etag, lastModified: record.lastModified, totalBytes: record.totalBytes)
+            request.knownObject = known
+        }
     }
 
     func record(of file: FinishedDownload, _ entry: SetEntry, _ disk: Disk) throws(DownloadError) -> FileRecord {

@@ -17,20 +17,23 @@ struct SyncPlan: Sendable, Hashable {
         case missing
         /// The size, digest or entity tag in the list differs from the file's.
         case changed
-        /// The list does not prove that the file is current, so the file is compared with its source.
+        /// The list does not prove that the recorded file is current, so the file is compared with its source.
         case unproven
+        /// The manifest has no record of the existing bytes, but their attribute shows that they were downloaded for the set, so
+        /// the file is compared with its source.
+        case attributed
         /// The manifest has no record of the existing file, so the file is compared with its source.
         case unrecorded
         /// The existing file does not belong to the set, and is replaced.
         case foreign
 
         /// Whether the file exists in the destination and is probably the same as in the source.
-        var isOfPresent: Bool { self == .unproven || self == .unrecorded }
+        var isOfPresent: Bool { [.unproven, .attributed, .unrecorded].contains(self) }
 
         /// Whether the existing file may be replaced.
         var replaces: Bool {
             switch self {
-            case .changed, .unproven, .foreign: true
+            case .changed, .unproven, .attributed, .foreign: true
             case .missing, .unrecorded: false
             }
         }
@@ -196,7 +199,7 @@ struct SyncPlan: Sendable, Hashable {
         }
         // A sync that was killed has downloaded the file, but not recorded it.
         if held.attribute(entry.path, entry.urls + (held.manifest[entry.key]?.urls ?? [])) != nil {
-            return .request(entry, .unproven)
+            return .request(entry, .attributed)
         }
         if options.replacesOthers { return .request(entry, .foreign) }
         // The file is compared if the list states a digest, or if a killed run may have stored it.

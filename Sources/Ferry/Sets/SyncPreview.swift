@@ -137,7 +137,7 @@ extension SyncPreview {
         case .missing: file(entry, .fetch, .missing, nil)
         case .changed: file(entry, .fetch, .changed, nil)
         case .foreign: file(entry, .fetch, .replaced, nil)
-        case .unproven: file(entry, .check, .unproven, (try? held.file(entry.path))?.totalBytes)
+        case .unproven, .attributed: file(entry, .check, .unproven, (try? held.file(entry.path))?.totalBytes)
         case .unrecorded: file(entry, .check, .unrecorded, (try? held.file(entry.path))?.totalBytes)
         }
     }

@@ -265,7 +265,7 @@ public struct DownloadRequest: Sendable, Hashable {
         set { values.keptCopy = newValue }
     }
     /// The object at ``uploadTo``, if it is known. It then determines what is replaced, instead of the conflict rule.
-    /// `nil` if nothing is known about the object.
+    /// `nil` if nothing is known about the object. For a file of a set in a directory, the validators of the existing file.
     package var knownObject: KnownObject? {
         get { values.knownObject }
         set { values.knownObject = newValue }

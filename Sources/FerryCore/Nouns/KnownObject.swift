@@ -1,4 +1,5 @@
 /// The known state of the object that a file is uploaded to, for a set in a bucket whose objects were listed before.
+/// For a file of a set in a directory, only ``source`` is known.
 package struct KnownObject: Sendable, Hashable, Codable {
     /// The ETag of the object that the file replaces; `nil` if it replaces none.
     package var etag: String?

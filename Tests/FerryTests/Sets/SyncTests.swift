@@ -621,6 +621,30 @@ struct SyncTests {
         }
     }
 
+    /// Without the server's dates, all copied files were fetched again.
+    @Test("Copied files without attributes: the server is asked with the recorded validators, also without its dates")
+    func copiedWithoutAttributes() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            func sync() async throws -> SyncReport { try await Self.sync(shop) { $0.request.usesServerTime = false } }
+            _ = try await sync()
+            for name in try Self.names(shop) where name != "ferry-manifest.jsonl" {
+                let file = URL(filePath: shop.path(name))
+                let bytes = try Data(contentsOf: file)
+                try FileManager.default.removeItem(at: file)
+                try bytes.write(to: file)
+            }
+            let before = shop.server.bodyBytes("/pub/big.bin")
+            let new = Resource(size: 1000, seed: 77)
+            shop.server.serve("/pub/a.bin", new)
+            let report = try await sync()
+            #expect(report.isComplete && report.fetchedCount == 1 && report.unchangedCount == 3, "\(report)")
+            #expect(shop.server.bodyBytes("/pub/big.bin") == before)
+            shop.expect(shop.path("a.bin"), is: new)
+            try await DownloadManager.verify(shop.directory) { #expect($0.isIntact) }
+        }
+    }
+
     @Test("A file in the place of a directory: its files are incomplete, all others are synced")
     func fileInTheWay() async throws {
         try await Workshop.run { shop in
