@@ -273,6 +273,38 @@ import Testing
         }
     }
 
+    /// Its record stayed that of the old bytes, so that every later run took the new ones for a change made here.
+    @Test(
+        "ferry sync: a file that its owner cannot read is replaced and recorded, and later the server is asked about it",
+        .enabled(if: geteuid() == 0))
+    func unreadableFile() async throws {
+        try await OriginServer.with { server in
+            Self.serve(server)
+            let place = try Workplace()
+            let names = ["a.bin", "sub/b.bin"]
+            let lines = names.map { #"{"url":"\#(server.url("/pub/\($0)"))","path":"\#($0)"}"# + "\n" }
+            try place.write(lines.joined(), to: "list")
+            func run(_ arguments: [String]) async throws -> FerryProcess.Outcome {
+                try await FerryProcess.run(
+                    arguments, in: place,
+                    shell: "exec setpriv --reuid=12345 --regid=12345 --clear-groups --inh-caps=-all \"$@\"")
+            }
+            try FileManager.default.createDirectory(atPath: place.path("d"), withIntermediateDirectories: true)
+            #expect(chown(place.path("d"), 12345, 12345) == 0 && chmod(place.url.path, 0o755) == 0)
+            #expect(try await run(["sync", "list", "d"]).code == 0)
+            for (name, mode) in zip(names, [0o000, 0o200] as [mode_t]) {
+                #expect(chmod(place.path("d/" + name), mode) == 0)
+                server.serve("/pub/" + name, Resource(size: 2000, seed: 5))
+            }
+            let replaced = try await run(["sync", "list", "d"])
+            #expect(replaced.code == 0 && replaced.error.contains(" 2 fetched "), "\(replaced.error)")
+            let again = try await run(["sync", "list", "d"])
+            #expect(again.code == 0 && again.error.contains(" 2 unchanged, 0 fetched "), "\(again.error)")
+            for name in names { #expect(chmod(place.path("d/" + name), 0o644) == 0) }
+            #expect(try await run(["verify", "d"]).code == 0)
+        }
+    }
+
     @Test(
         "ferry repair: of a server without ranges the whole file is fetched; a changed one is told, and what can be done"
     )

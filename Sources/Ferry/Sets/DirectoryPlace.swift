@@ -144,15 +144,25 @@ struct DirectoryPlace: SyncPlace {
         var record = commonRecord(of: file, entry)
         record.completedAt = Date()
         do throws(FileError) {
-            let opened = try fileSystem(disk).openOurs(path, .readOnly, for: .content)
-            defer { opened.close() }
-            let status = try opened.status()
+            let fileSystem = fileSystem(disk)
+            // The file may be unreadable, because it has the mode of the file that it replaced.
+            let status = try fileSystem.status(path, followingLinks: false)
+            if let flaw = fileSystem.flaw(of: status, at: path, for: .content) {
+                throw FileError(.inspect, path, kind: .notOurs(flaw))
+            }
             (record.totalBytes, record.modified) = (status.length, status.modified.text)
             // A row with a different size does not describe these bytes.
             let rowBytes = entry.row?.totalBytes ?? status.length
             if rowBytes == status.length { record.listed = entry.listed }
             record.checksum = file.checksum
+            if record.checksum == nil, file.wasAlreadyComplete, let old = earlier[entry.key],
+                old.isOf(SyncPlan.HeldFile(totalBytes: status.length, mark: status.modified.text))
+            {
+                record.checksum = old.checksum
+            }
             if record.checksum == nil {
+                let opened = try fileSystem.openOurs(path, .readOnly, for: .content)
+                defer { opened.close() }
                 let digest = try ByteDigest.of(opened, length: status.length, .sha256)
                 record.checksum = Checksum(algorithm: .sha256, bytes: digest)
             }

@@ -260,7 +260,7 @@ public final class SetSync: Sendable {
         _ file: FinishedDownload, _ entry: SetEntry,
         _ record: @escaping @Sendable (Disk) throws(DownloadError) -> FileRecord
     ) async {
-        let problem = await EngineProvider.files.run { [self] disk -> DownloadError? in
+        await EngineProvider.files.run { [self] disk in
             do throws(DownloadError) {
                 var record = try record(disk)
                 // After a 304, the earlier proof remains valid.
@@ -282,10 +282,10 @@ public final class SetSync: Sendable {
                     state.note(record)
                     state.report.receivedBytes = state.report.receivedBytes.adding(file.receivedBytes)
                 }
-                return nil
-            } catch { return error }
+            } catch {
+                state.withLock { $0.fail(entry, place.earlier, error) }
+            }
         }
-        if let problem { note("\(entry.path): \(problem.message)") }
     }
 
     /// Records a download of ``requests`` that ended without completing its file.
@@ -336,8 +336,6 @@ public final class SetSync: Sendable {
 
     /// Whether the source no longer lists the file at an absolute path, and the part file of an earlier run has been removed.
     package func hasAbandoned(_ path: String) -> Bool { place.abandoned.contains(FilePath(path)) }
-
-    private func note(_ problem: String) { state.withLock { $0.report.problems.append(problem) } }
 
     // MARK: The end
 
