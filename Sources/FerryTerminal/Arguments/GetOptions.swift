@@ -6,6 +6,7 @@ package struct GetOptions: ParsableArguments, Sendable {
     @OptionGroup(title: "Request") package var request: RequestOptions
     @OptionGroup(title: "Trust") package var trust: TrustOptions
     @OptionGroup(title: "Transfer") package var run: RunOptions
+    @OptionGroup(title: "Transfer") package var outcome: OutcomeOptions
     @OptionGroup(title: "Output") package var show: OutputFlags
 
     package init() {}
@@ -42,6 +43,11 @@ package struct RunOptions: ParsableArguments, Sendable {
     @Flag(help: .hidden)
     package var failWhenRefused = false
 
+    package init() {}
+}
+
+/// The record of the outcome of each file of `ferry get`.
+package struct OutcomeOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
             """

@@ -17,18 +17,18 @@ package struct GetPlanner: Sendable {
         request.connections = planner.descriptors.connections
         let items = try RequestPlanner.items(options.files, request, options.trust, world: world)
         configuration.transfer.netrc = items.netrc
-        if options.files.dedup, options.run.results == nil {
+        if options.files.dedup, options.outcome.results == nil {
             throw UsageError("--dedup needs --results: its lines say which file has the content of a URL")
         }
-        if let results = options.run.results, results != "-", let earlier = options.files.retryFrom,
+        if let results = options.outcome.results, results != "-", let earlier = options.files.retryFrom,
             world.isSameFile(results, earlier)
         {
             throw UsageError(
                 "--results and --retry-from name the same file; give another name for the new results")
         }
         return GetPlan(
-            configuration: configuration, items: items, output: output, results: options.run.results,
-            allowsFailures: options.run.allowFailures)
+            configuration: configuration, items: items, output: output, results: options.outcome.results,
+            allowsFailures: options.outcome.allowFailures)
     }
 
     /// Returns the plan for requests that are already planned.
@@ -51,7 +51,7 @@ package struct GetPlanner: Sendable {
         configuration.transfer.netrc = try requests.readNetrc()
         return GetPlan(
             configuration: configuration, items: planned, output: try planner.outputOptions(),
-            allowsFailures: options.run.allowFailures)
+            allowsFailures: options.outcome.allowFailures)
     }
 
     private func outputOptions() throws(UsageError) -> OutputOptions {
@@ -62,7 +62,7 @@ package struct GetPlanner: Sendable {
         }
         let isStream = options.files.output.flatMap(RequestPlanner.descriptor) == 1
         if options.show.json, isStream { throw UsageError("--json and -o - both need standard output") }
-        let hasResults = options.run.results == "-"
+        let hasResults = options.outcome.results == "-"
         if hasResults {
             let other = options.show.json ? "--json" : options.show.print0 ? "--print0" : isStream ? "-o -" : nil
             if let other { throw UsageError("--results - and \(other) both need standard output") }
@@ -78,7 +78,7 @@ package struct GetPlanner: Sendable {
     /// Returns the manager's configuration.
     func configuration() throws(UsageError) -> DownloadManager.Configuration {
         guard options.run.parallel >= 1 else { throw UsageError("-j needs a number of 1 or more") }
-        if options.run.allowFailures, options.run.results == nil {
+        if options.outcome.allowFailures, options.outcome.results == nil {
             throw UsageError("--allow-failures needs --results: its lines say which files have failed")
         }
         var request = DownloadRequest.plain

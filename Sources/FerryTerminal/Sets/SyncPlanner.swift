@@ -22,7 +22,6 @@ struct SyncPlanner: Sendable {
 
     /// Returns the plan of a run of these requests.
     func plan(_ requests: [DownloadRequest] = []) throws(UsageError) -> GetPlan {
-        if options.run.results != nil { throw UsageError("--results works only with ferry get") }
         var plan = try GetPlanner.plan(of: requests.map { .request($0) }, options, world: world)
         plan.isOfSet = true
         return plan
@@ -160,10 +159,9 @@ struct SyncPlanner: Sendable {
         if arguments.backupDir != nil { throw UsageError("--backup-dir and --daemon cannot be used together") }
         let (run, usual) = (arguments.run, standard.run)
         for (isGiven, option) in [
-            (run.parallel != usual.parallel, "-j"), (run.results != nil, "--results"),
-            (run.hostConnections != nil, "--host-connections"), (run.domainConnections != nil, "--domain-connections"),
-            (run.hostDelay != nil, "--host-delay"), (run.sharedGroup, "--shared-group"),
-            (run.failWhenRefused, "--fail-when-refused"), (run.allowFailures, "--allow-failures"),
+            (run.parallel != usual.parallel, "-j"), (run.hostConnections != nil, "--host-connections"),
+            (run.domainConnections != nil, "--domain-connections"), (run.hostDelay != nil, "--host-delay"),
+            (run.sharedGroup, "--shared-group"), (run.failWhenRefused, "--fail-when-refused"),
             (arguments.request.limitRate != nil, "--limit-rate"), (arguments.request.user != nil, "--user"),
             (arguments.request.netrc, "--netrc"), (arguments.show.print0, "--print0"),
             (arguments.show.verbose, "--verbose"),

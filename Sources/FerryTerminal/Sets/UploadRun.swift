@@ -74,9 +74,7 @@ final class UploadRun: Sendable {
             await reporter.drained()
             group.cancelAll()
         }
-        return state.withLock { state in
-            plan.allowsFailures ? state.ledger.exitCodeAllowingFailures : state.ledger.exitCode
-        }
+        return state.withLock { $0.ledger.exitCode }
     }
 
     /// Uploads the files until all have ended or the run is stopped.

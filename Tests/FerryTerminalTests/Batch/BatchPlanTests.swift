@@ -152,7 +152,7 @@ import Testing
     func alone(name: String, change: @escaping @Sendable (inout GetOptions) -> Void) {
         let error = #expect(throws: UsageError.self) {
             try Self.plan("http://h/a\n") {
-                $0.run.results = "-"
+                $0.outcome.results = "-"
                 change(&$0)
             }
         }

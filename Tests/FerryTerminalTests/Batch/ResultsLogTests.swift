@@ -32,7 +32,7 @@ import Testing
         try GetPlanner.plan(
             .of {
                 $0.files.lists = lists.keys.sorted()
-                $0.run.results = place.path
+                $0.outcome.results = place.path
                 $0.files.shard = shard
             }, world: .test(files: lists))
     }

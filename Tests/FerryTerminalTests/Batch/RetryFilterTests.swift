@@ -114,7 +114,7 @@ import Testing
         #expect(message { $0.files.lists = ["l"] } == instead)
         #expect(message { $0.files.items = ["http://h/a"] } == instead)
         #expect(
-            message { $0.run.results = "r" }
+            message { $0.outcome.results = "r" }
                 == "--results and --retry-from name the same file; give another name for the new results")
         #expect(
             message {
