@@ -1,7 +1,8 @@
-import FerryTerminal
+import FerryCore
 import Testing
 
 @testable import Ferry
+@testable import FerryTerminal
 
 @Suite("Lines of ferry sync") struct SetTextTests {
     @Test("SyncText: what of a directory is left out is named, twenty paths without -v")
@@ -31,6 +32,13 @@ import Testing
         #expect(first(deletes: true)?.contains("because it is from another source or was changed here: a") == true)
         report.problems = ["the list was not read whole"]
         #expect(first(deletes: true) == "no longer listed by the source, kept here: a")
+    }
+
+    @Test("SetAdvice: a private address suggests to leave out --no-private, not an option of another command")
+    func privateAddress() {
+        let error = DownloadError(
+            .refused, ErrorPhrase(.privateAddress, "h"), suggestion: ErrorPhrase(.allowPrivate), recovery: .permanent)
+        #expect(SetAdvice.advised(error).suggestionPhrase?.key == .leaveOutNoPrivate)
     }
 
     @Test("PlanRecord: an object is a line of its size, date and URL, whatever its store says of it")

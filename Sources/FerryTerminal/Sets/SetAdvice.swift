@@ -8,6 +8,7 @@ enum SetAdvice {
     /// - Parameter repairs: Whether the command is `ferry repair`, which never accepts a file other than the recorded one.
     static func advised(_ error: DownloadError, repairs: Bool = false) -> DownloadError {
         switch error.suggestionPhrase?.key {
+        case .allowPrivate?: error.suggesting(ErrorPhrase(.leaveOutNoPrivate))
         case .waitForOther?: error.suggesting(ErrorPhrase(.waitForSync))
         case .giveFreshLink?, .signInAgain?, .freshLinkOrThis?: error.suggesting(ErrorPhrase(.newLinkInSet))
         case .orRestart? where repairs: error.suggesting(ErrorPhrase(.changedAtSource))
