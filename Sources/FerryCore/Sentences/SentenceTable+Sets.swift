@@ -29,7 +29,7 @@ extension SentenceTable {
             "列表可能不完整：它是清单，却没有以文件数结尾"
         ),
         .shortList: (
-            "the list may be cut short: it has {0} files, and its last line says {1}",
+            "the list may be cut short: the number of its files is {0}, and its last line says {1}",
             "列表可能不完整：它有 {0} 个文件，而末行写的是 {1} 个"
         ),
         .slowSet: (
@@ -49,7 +49,7 @@ extension SentenceTable {
         ),
         .largeSet: ("{0} is too large: {1} pages were read, the rest is left out", "{0} 过大：已读 {1} 页，其余部分被略去"),
         .manifestDamaged: (
-            "{1} lines of the manifest in {0} cannot be read: ferry sync requests their files again",
+            "the manifest in {0} has lines that cannot be read, {1} in all: ferry sync requests their files again",
             "{0} 的清单中有 {1} 行无法读取：ferry sync 会重新请求这些文件"
         ),
         .manifestShort: (
@@ -67,7 +67,7 @@ extension SentenceTable {
             "the sync of {0} has not ended: run it again", "{0} 的同步尚未完成：请再次运行"
         ),
         .linksWithQuery: (
-            "{1} links of {0} are left out, as they have a query", "{0} 的 {1} 个链接带有查询部分，已略去"
+            "links of {0} with a query are left out, {1} in all", "{0} 的 {1} 个链接带有查询部分，已略去"
         ),
         .deepSet: (
             "{0} has directories that are deeper than {1}: they are left out", "{0} 的目录深度超过 {1}：更深的被略去"
@@ -98,7 +98,7 @@ extension SentenceTable {
             "{0} is left out: it cannot be the key of an object", "{0} 被略去：它不能作为对象的键"
         ),
         .namesNotUTF8: (
-            "{0} has {1} names that are not UTF-8: they are left out", "{0} 中有 {1} 个名称不是 UTF-8：已略去"
+            "{0} has names that are not UTF-8, {1} in all: they are left out", "{0} 中有 {1} 个名称不是 UTF-8：已略去"
         ),
         .largeDirectory: (
             "{0} has more than {1} files: the rest is left out", "{0} 的文件超过 {1} 个：其余部分被略去"
@@ -307,6 +307,7 @@ extension SentenceTable {
             "{0}  同步中，{2} 个文件中的 {1} 个，已接收 {3}，{4}  {5}",
         "{0}  syncing: {1}; next attempt at {2}  {3}": "{0}  同步中：{1}；下次尝试：{2}  {3}",
         "{0}  paused  {1}": "{0}  已暂停  {1}",
+        "{0}  complete, 1 file  {1}": "{0}  完整，1 个文件  {1}",
         "{0}  complete, {1} files  {2}": "{0}  完整，{1} 个文件  {2}",
         "{0}  incomplete, {1} of {2} files are missing or not current  {3}":
             "{0}  不完整，{2} 个文件中的 {1} 个缺失或不是最新  {3}",

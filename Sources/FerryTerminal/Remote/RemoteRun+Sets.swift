@@ -135,6 +135,7 @@ enum FileSetText {
             case .syncing:
                 "\(id)  syncing, \(set.done) of \(set.files) files, \(received) received, \(speed)  \(place)"
             case .paused: "\(id)  paused  \(place)"
+            case .complete where set.files == 1: "\(id)  complete, 1 file  \(place)"
             case .complete: "\(id)  complete, \(set.files) files  \(place)"
             case .incomplete:
                 "\(id)  incomplete, \(set.failed) of \(set.files) files are missing or not current  \(place)"

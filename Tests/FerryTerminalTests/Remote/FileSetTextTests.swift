@@ -27,6 +27,12 @@ import Testing
             text == "012345  syncing: http://h/: the server answered 503; next attempt at \(LocalTime.text(until))  /d")
     }
 
+    @Test("FileSetText: a complete set says how many files it has, also if it is one")
+    func complete() {
+        #expect(line(.complete) { $0.files = 1 } == "012345  complete, 1 file  /d")
+        #expect(line(.complete) { $0.files = 2 } == "012345  complete, 2 files  /d")
+    }
+
     @Test("FileSetText: a set that is added again with other options is synced with these")
     func addedAgain() {
         let new = NewSet(url: "http://h/", directory: "/d")
