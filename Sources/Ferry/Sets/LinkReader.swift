@@ -43,6 +43,8 @@ package struct LinkReader: Sendable {
     private(set) var lastMark = Mark.other
     /// Whether the page has an empty list, as the pages of some servers for an empty directory do.
     private(set) var hasEmptyList = false
+    /// Whether the page has a field for a password.
+    private(set) var hasPasswordField = false
     /// The number of bytes that the last read left in the buffer.
     private var unreadBytes = 0
 
@@ -160,6 +162,7 @@ package struct LinkReader: Sendable {
     private mutating func pass(_ tag: HTMLTag) {
         let isEnd = tag.text.dropFirst().first == UInt8(ascii: "/")
         if isEnd, lastMark == .listStart { hasEmptyList = true }
+        if tag.name == "input", tag.value(of: "type")?.asciiLowercased == "password" { hasPasswordField = true }
         let isDocumentEnd =
             isEnd && tag.isWhole && String(decoding: tag.text.prefix(6), as: UTF8.self).asciiLowercased == "</html"
         lastMark = isDocumentEnd ? .documentEnd : Self.lists.contains(tag.name) ? .listStart : .other

@@ -214,7 +214,9 @@ struct SetReader: Sendable {
     private struct Page {
         enum Content {
             /// The links of an index page. Its bytes are not kept, because a level may have thousands of pages.
-            case index([LinkReader.Link], Defect?, LinkBudget.Share)
+            ///
+            /// The Boolean value is whether the page has an empty list.
+            case index([LinkReader.Link], Defect?, Bool, LinkBudget.Share)
             case list([UInt8], mayBeCut: Bool)
         }
         /// Why an index page does not prove that a file that it does not list is gone.
@@ -223,8 +225,8 @@ struct SetReader: Sendable {
             case tooLarge
             /// The page ended with the connection, but not with `</html>`.
             case mayBeCut
-            /// The page has neither a link nor an empty list.
-            case noLinks
+            /// The page has a field for a password, as one to sign in does.
+            case asksForPassword
         }
         var url: DownloadURL
         var content: Content
@@ -308,9 +310,9 @@ struct SetReader: Sendable {
                 } else if mayBeCut, reader.lastMark != .documentEnd {
                     defect = .mayBeCut
                 } else {
-                    defect = reader.links.isEmpty && !reader.hasEmptyList ? .noLinks : nil
+                    defect = reader.hasPasswordField ? .asksForPassword : nil
                 }
-                return Page(url: url, content: .index(reader.links, defect, share))
+                return Page(url: url, content: .index(reader.links, defect, reader.hasEmptyList, share))
             }
         }
     }
@@ -419,6 +421,12 @@ struct SetReader: Sendable {
                 .invalidRequest, ErrorPhrase(.setRedirected, "\(url)", "\(first.url)"),
                 suggestion: ErrorPhrase(.giveThatAddress), recovery: .needsUser)
         }
+        // A list may have been replaced by another page of its server.
+        guard url.path.utf8.hasSuffix("/") || first.url.path == url.path + "/" else {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.setLeadsElsewhere, "\(url)", "\(first.url)"),
+                suggestion: ErrorPhrase(.giveThatAddress), recovery: .needsUser)
+        }
         listing.root = first.url
         await crawl(from: first, until: end, budget, &listing)
     }
@@ -430,6 +438,14 @@ struct SetReader: Sendable {
         if answered.origin == asked.origin { return true }
         return asked.host == answered.host && asked.scheme == .http && answered.scheme == .https
             && asked.port == 80 && answered.port == 443
+    }
+
+    /// Whether a directory's page has the path of the requested one, which may be encoded differently.
+    private static func isSameDirectory(_ answered: DownloadURL, _ asked: DownloadURL, below root: DownloadURL) -> Bool {
+        guard answered.path.utf8.hasSuffix("/"), let path = SetPath.path(of: answered, below: root),
+            let wanted = SetPath.path(of: asked, below: root)
+        else { return false }
+        return path.hasSameBytes(as: wanted)
     }
 
     /// The content of the pages of an index, in their order.
@@ -454,7 +470,7 @@ struct SetReader: Sendable {
         }
 
         mutating func take(_ page: Page) {
-            guard !isFull, case .index(let links, let defect, _) = page.content else { return }
+            guard !isFull, case .index(let links, let defect, let hasEmptyList, _) = page.content else { return }
             var isEmpty = true
             // The unwanted paths of this page, which may contain a link twice.
             var unwanted: Set<String> = []
@@ -492,13 +508,27 @@ struct SetReader: Sendable {
             switch defect {
             case .tooLarge: return fill()
             case .mayBeCut: return listing.problems.append(.phrase(ErrorPhrase(.cutPage, "\(page.url)")))
-            case .noLinks where page.url != root:
-                return listing.problems.append(.phrase(ErrorPhrase(.pageWithoutLinks, "\(page.url)")))
-            case .noLinks, nil: break
+            case .asksForPassword:
+                return listing.problems.append(.phrase(ErrorPhrase(.pageWithPassword, "\(page.url)")))
+            case nil: break
+            }
+            guard page.url == root || Self.isIndex(links, at: page.url, hasEmptyList: hasEmptyList) else {
+                return listing.problems.append(.phrase(ErrorPhrase(.pageWithoutEntries, "\(page.url)")))
             }
             if isEmpty, filter.include.isEmpty, let path = SetPath.path(of: page.url, below: root) {
                 listing.emptyDirectories += [SetPath.make(path, safeNames: safeNames)].compactMap(\.self)
             }
+        }
+
+        /// Whether a page with these links is known to list its directory: it names an entry, or it is that of an empty
+        /// directory, which leads to its parent or has an empty list, and to no other page of the server.
+        private static func isIndex(_ links: [LinkReader.Link], at page: DownloadURL, hasEmptyList: Bool) -> Bool {
+            // allow(origin): decides what a page lists; nothing is sent.
+            let own = links.lazy.map(\.url).filter { $0.origin == page.origin }
+            if own.contains(where: { SetPath.path(of: $0, below: page) != nil }) { return true }
+            guard own.allSatisfy({ $0.path.utf8.hasSuffix("/") && page.path.utf8.hasPrefix($0.path) }) else { return false }
+            let parent = page.path.utf8.dropLast().lastIndex(of: UInt8(ascii: "/")).map { String(page.path[...$0]) }
+            return hasEmptyList || own.contains { $0.path == parent }
         }
 
         /// Returns the path of a link to a file that the filter leaves out; `nil` for all other links.
@@ -589,12 +619,14 @@ struct SetReader: Sendable {
                 switch result {
                 case .success(let page):
                     let isBelow = page.url == crawl.root || SetPath.path(of: page.url, below: crawl.root) != nil
-                    if !isBelow {
-                        problems[index] = .phrase(ErrorPhrase(.setLeavesServer, "\(urls[index])", "\(page.url)"))
-                    } else if case .index = page.content {
+                    if isBelow, case .index = page.content {
                         early[index] = page
-                    } else {
+                    } else if isBelow {
                         problems[index] = .phrase(ErrorPhrase(.notAnIndex, "\(urls[index])"))
+                    }
+                    // Another page does not show what the directory has.
+                    if !Self.isSameDirectory(page.url, urls[index], below: crawl.root) {
+                        problems[index] = .phrase(ErrorPhrase(.setLeadsElsewhere, "\(urls[index])", "\(page.url)"))
                     }
                 case .failure(let error):
                     let isNamed = error.message.utf8.contains(urls[index].redacted)

@@ -248,13 +248,17 @@ extension FileRecord {
 }
 
 extension SetListing {
-    /// Whether a file that is not listed is gone from the source. It does not count as gone if the first page of the index has
-    /// a different URL now, as after a redirect to a sign-in page, or if a link has replaced one of its directories.
+    /// Whether a file that is not listed is gone from the source. It does not count as gone if it would have a different path
+    /// below the first page of the index, as after a redirect to a sign-in page or to the parent, or if a link has replaced one
+    /// of its directories.
     ///
     /// - Parameter url: The URL from which the file was fetched.
     func covers(_ path: FilePath, _ url: String?) -> Bool {
         if skips(path) { return false }
         guard let root else { return true }
-        return url.flatMap { try? DownloadURL($0) }.flatMap { SetPath.path(of: $0, below: root) } != nil
+        let listed = url.flatMap { try? DownloadURL($0) }.flatMap { SetPath.path(of: $0, below: root) }
+        return listed.map { listed in
+            [false, true].contains { SetPath.make(listed, safeNames: $0).map { FilePath($0) } == path }
+        } ?? false
     }
 }

@@ -109,8 +109,8 @@ extension ErrorPhrase {
         case partDamaged, partReplaced, removedAtOnce, thereAlready, inTheWay, noFreeName, belongsToAnother, noSpace
         case noSpaceBesideReserve, atLeast
         // Sets of files, and files that are verified and repaired
-        case notASetPath, sameSetPath, changedHere, emptySet, setAnswered, setLeavesServer, notAnIndex
-        case cutPage, pageWithoutLinks, cutList, cutManifest, shortList
+        case notASetPath, sameSetPath, changedHere, emptySet, setAnswered, setLeadsElsewhere, notAnIndex
+        case cutPage, pageWithoutEntries, pageWithPassword, cutList, cutManifest, shortList
         case notAList, largeSet, slowSet, tooManyGone, noSetBase, backupAroundSet, backupInSet, setInUse,
             setChangedMeanwhile, setInItself, longKey, backupOfObjects
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted

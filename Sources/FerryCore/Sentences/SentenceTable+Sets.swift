@@ -9,7 +9,7 @@ extension SentenceTable {
         .notAList: ("it is not a text list of files", "内容不是文本，因此不是文件列表"),
         .emptySet: ("{0} lists no file", "{0} 没有列出任何文件"),
         .setAnswered: ("{0}: the server answered {1}", "{0}：服务器回应 {1}"),
-        .setLeavesServer: ("{0} leads to {1}, which is not below the first page", "{0} 指向 {1}，它不在首页之下"),
+        .setLeadsElsewhere: ("{0} leads to {1}, which is another page", "{0} 指向 {1}，那是另一个页面"),
         .notAnIndex: (
             "{0} is a web page and not a list; the address of an index page ends with /",
             "{0} 是网页而不是列表；目录索引页的地址以 / 结尾"
@@ -18,8 +18,13 @@ extension SentenceTable {
             "{0} may be cut short: the server sent no length, and the page does not end with </html>",
             "{0} 可能不完整：服务器没有发送长度，页面也没有以 </html> 结尾"
         ),
-        .pageWithoutLinks: (
-            "{0} has no links, so it is not the index page of a directory", "{0} 没有任何链接，因此不是目录的索引页"
+        .pageWithoutEntries: (
+            "{0} names nothing in its directory, so it may not be the directory's index page",
+            "{0} 没有列出其目录中的任何内容，可能不是该目录的索引页"
+        ),
+        .pageWithPassword: (
+            "{0} asks for a password, so it may not be the index page of a directory",
+            "{0} 要求输入密码，可能不是目录的索引页"
         ),
         .cutList: (
             "the list may be cut short, as the server sent no length", "列表可能不完整，因为服务器没有发送长度"

@@ -369,6 +369,16 @@ struct SyncTests {
                 ("/pub/sub/", page(deep), []), ("/pub/sub/", page(deep + "</body></ht"), []),
                 ("/pub/sub/", page("", .length), []), ("/pub/sub/", page(""), []),
                 ("/pub/sub/", page("<html><body>Temporarily overloaded, try later" + end, .length), []),
+                // Pages to sign in, in place of the directory.
+                ("/pub/sub/", page(#"<html><form><a href="/">home</a><a href="/help">help</a>"#, .length), []),
+                ("/pub/sub/", page(#"<html><ul></ul><a href="../">up</a><a href="/help">help</a>"#, .length), []),
+                ("/pub/sub/", page(#"<html><a href="http://sso.test/">sign in</a>"#, .length), []),
+                ("/pub/sub/", page(#"<html><input TYPE="Password"><a href="deep/">deep</a>"#, .length), []),
+                ("/pub/", page(#"<html><input type=password><a href="a.bin">a</a>"#, .length), []),
+                (
+                    "/pub/sub/", page(#"<html><a href="../">../</a><a href="http://maker.test/">x</a>"#, .length),
+                    ["sub/c d.bin", "sub/deep/e.bin"]
+                ),
                 ("/pub/sub/", page(deep + end), ["sub/c d.bin"]),
                 ("/pub/sub/", page(deep, .chunked(10)), ["sub/c d.bin"]),
                 ("/pub/sub/", page("<html><body><ul>\n</ul>", .length), ["sub/c d.bin", "sub/deep/e.bin"]),
@@ -398,6 +408,52 @@ struct SyncTests {
             serve(["a.bin"], .close, last: "{\"files\":1}\n")
             let deleted = try await Self.sync(shop, "/r/list.jsonl") { $0.deletesGone = true }
             #expect(deleted.deleted == ["b.bin"] && deleted.isComplete, "\(deleted)")
+        }
+    }
+
+    /// Its files counted as gone if the other page was below the first one, even if it was the first one itself.
+    @Test(
+        "Gone files: nothing is deleted because of a directory that redirects to another page",
+        arguments: ["/login", "/pub/", "/pub/other/", "/pub/sub/login/"])
+    func goneRedirected(target: String) async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            shop.server.serve("/login", Resource(text: #"<html><a href="/forgot">x</a>"#, contentType: "text/html"))
+            for path in ["/pub/other/", "/pub/sub/login/"] {
+                shop.server.serve(path, Self.page(["x.bin"]))
+                shop.server.serve(path + "x.bin", Resource(size: 10, seed: 5))
+            }
+            _ = try await Self.sync(shop)
+            shop.server.always("/pub/sub/", .redirect(to: target))
+            let report = try await Self.sync(shop) { $0.deletesGone = true }
+            #expect(report.deleted == [] && report.gone == ["sub/c d.bin", "sub/deep/e.bin"], "\(report)")
+            #expect(report.problems.count == 1 && report.problems[0].contains("/pub/sub/ leads to"), "\(report)")
+            // What the other page lists is in the set, if it is below the first one.
+            #expect(report.incomplete.isEmpty && report.fetchedCount == (target.utf8.count > 6 ? 1 : 0), "\(report)")
+        }
+    }
+
+    /// The files had other paths below the parent, and counted as gone.
+    @Test("Gone files: nothing is deleted because a source redirects to its parent, or a list to an index page")
+    func goneParent() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            _ = try await Self.sync(shop, "/pub/sub/")
+            shop.server.serve("/pub/", Self.page(["a.bin"]))
+            shop.server.always("/pub/sub/", .redirect(to: "/pub/"))
+            let report = try await Self.sync(shop, "/pub/sub/") { $0.deletesGone = true }
+            #expect(report.deleted == [] && report.gone == ["c d.bin", "deep/e.bin"], "\(report)")
+        }
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            shop.server.serve("/pub/list.jsonl", Resource(text: #"{"path":"big.bin"}"# + "\n"))
+            _ = try await Self.sync(shop, "/pub/list.jsonl")
+            shop.server.serve("/pub/", Self.page(["a.bin"]))
+            shop.server.always("/pub/list.jsonl", .redirect(to: "/pub/"))
+            let error = await #expect(throws: DownloadError.self) {
+                try await Self.sync(shop, "/pub/list.jsonl") { $0.deletesGone = true }
+            }
+            #expect(error?.phrase?.key == .setLeadsElsewhere && FileManager.default.fileExists(atPath: shop.path("big.bin")))
         }
     }
 
