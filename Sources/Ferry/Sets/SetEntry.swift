@@ -47,6 +47,16 @@ public struct SetEntry: Sendable, Hashable {
         listedPath = safe.hasSameBytes(as: path) ? nil : path
     }
 
+    /// Creates the entry of a link, from the names of its path.
+    init(names: [String], sources: [DownloadURL], safeNames: Bool) throws(DownloadError) {
+        let listed = SetPath.listed(names)
+        guard let safe = SetPath.make(names: names, safeNames: safeNames) else {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.notASetPath, TextError.quote(listed)))
+        }
+        (path, self.sources) = (safe, sources)
+        listedPath = safe.hasSameBytes(as: listed) ? nil : listed
+    }
+
     /// Creates the entry of an object, or of a file that will be stored as one. Its path is the key below the prefix.
     init(key: String, sources: [DownloadURL], totalBytes: ByteCount?) throws(DownloadError) {
         guard SetPath.isKey(key) else {
@@ -116,19 +126,24 @@ enum SetPath {
     static func make(_ text: String, safeNames: Bool = false) -> String? {
         var rest = text[...]
         while let shorter = rest.dropping(prefix: "./") { rest = shorter }
-        let parts = rest.split(at: "/", omittingEmptySubsequences: false)
-        guard parts.count <= mostDirectories + 1, text.utf8.count <= mostBytes,
-            parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." })
-        else { return nil }
-        // The manifest does not count as a file of the set, in any form of its name.
-        if parts.count == 1, ReservedName(String(parts[0])) == .manifest { return nil }
-        // A backslash is not a separator in this path.
-        let names = parts.compactMap {
-            safeNames ? SafeName.sanitize(String($0.replacing("\\", by: "_"))) : KeptName.make(String($0))
-        }
-        guard names.count == parts.count else { return nil }
-        return names.joined(separator: "/")
+        return make(names: rest.split(at: "/", omittingEmptySubsequences: false).map(String.init), safeNames: safeNames)
     }
+
+    /// Like ``make(_:safeNames:)``, for the names of a path. `/` and `\` within a name are not separators.
+    static func make(names: [String], safeNames: Bool = false) -> String? {
+        guard names.count <= mostDirectories + 1, names.reduce(names.count - 1, { $0 + $1.utf8.count }) <= mostBytes,
+            names.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." })
+        else { return nil }
+        // The manifest does not count as a file of the set.
+        if names.count == 1, names[0].hasSameBytes(as: manifest) { return nil }
+        let kept = names.compactMap {
+            safeNames ? SafeName.sanitize($0.replacing("/", by: "_").replacing("\\", by: "_")) : KeptName.make($0)
+        }
+        return kept.count == names.count ? kept.joined(separator: "/") : nil
+    }
+
+    /// Returns the path with these names as the source states it: with `%2F` for a `/` within a name.
+    static func listed(_ names: [String]) -> String { names.map { $0.replacing("/", by: "%2F") }.joined(separator: "/") }
 
     /// Whether a path can be the key of an object of a set without changes, even if its names cannot be used for files. Such a
     /// path is not absolute, and has no `.`, `..` or control characters, which stores' lists and messages cannot contain.
@@ -136,7 +151,7 @@ enum SetPath {
         let parts = text.split(at: "/", omittingEmptySubsequences: false)
         guard parts.count <= mostDirectories + 1, text.utf8.count <= mostBytes,
             parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }),
-            parts.count > 1 || ReservedName(text) != .manifest
+            !text.hasSameBytes(as: manifest)
         else { return false }
         return text.unicodeScalars.allSatisfy {
             $0 != "\u{FFFD}" && !$0.properties.isNoncharacterCodePoint && $0.properties.generalCategory != .control
@@ -148,20 +163,26 @@ enum SetPath {
 
     /// Whether the file is one that Ferry keeps beside the files of a set. The source may contain such files if it is itself
     /// the copy of a set.
-    static func isOwn(_ path: String) -> Bool {
-        ReservedName(path) == .manifest || ReservedName(Paths.name(of: path)) == .digests
+    static func isOwn(_ path: String) -> Bool { path.hasSameBytes(as: manifest) || isDigests(Paths.name(of: path)) }
+
+    /// Whether a name is that of the digests of a file: `.NAME.ferry-digests`.
+    static func isDigests(_ name: String) -> Bool {
+        guard let rest = name.dropping(prefix: "."), let file = rest.dropping(suffix: ReservedName.digests.text) else {
+            return false
+        }
+        return !file.isEmpty
     }
 
-    /// Returns the path of a URL relative to that of a directory; `nil` if the URL is not below the directory, or has a query.
-    static func path(of url: DownloadURL, below root: DownloadURL) -> String? {
+    /// Returns the names of the path of a URL relative to that of a directory; `nil` if the URL is not below the directory, or
+    /// has a query.
+    static func names(of url: DownloadURL, below root: DownloadURL) -> [String]? {
         // allow(origin): decides which links are files of the set; nothing is sent.
         guard url.origin == root.origin, url.query == nil, let rest = url.path.dropping(prefix: root.path),
             !rest.isEmpty
         else { return nil }
         // The names are decoded one by one, so that `%2F` is not a separator.
         let names = rest.split(at: "/").map { String(decoding: PercentEncoding.decode($0.utf8), as: UTF8.self) }
-        guard names.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "/")) && $0 != "." && $0 != ".." }) else { return nil }
-        return names.joined(separator: "/")
+        return names.allSatisfy { $0 != "." && $0 != ".." } ? names : nil
     }
 }
 

@@ -442,10 +442,10 @@ struct SetReader: Sendable {
 
     /// Whether a directory's page has the path of the requested one, which may be encoded differently.
     private static func isSameDirectory(_ answered: DownloadURL, _ asked: DownloadURL, below root: DownloadURL) -> Bool {
-        guard answered.path.utf8.hasSuffix("/"), let path = SetPath.path(of: answered, below: root),
-            let wanted = SetPath.path(of: asked, below: root)
+        guard answered.path.utf8.hasSuffix("/"), let names = SetPath.names(of: answered, below: root),
+            let wanted = SetPath.names(of: asked, below: root)
         else { return false }
-        return path.hasSameBytes(as: wanted)
+        return SetPath.listed(names).hasSameBytes(as: SetPath.listed(wanted))
     }
 
     /// The content of the pages of an index, in their order.
@@ -489,18 +489,21 @@ struct SetReader: Sendable {
                     queryCount += 1
                 }
                 // Links that are not below the page lead to its parent or to other servers.
-                guard SetPath.path(of: link, below: page.url) != nil,
-                    let path = SetPath.path(of: link, below: root), !SetPath.isOwn(path)
+                guard SetPath.names(of: link, below: page.url) != nil,
+                    let names = SetPath.names(of: link, below: root)
                 else { continue }
+                let listed = SetPath.listed(names)
+                let isDirectory = link.path.utf8.hasSuffix("/")
+                if !isDirectory, SetPath.isOwn(listed) { continue }
                 isEmpty = false
-                if link.path.utf8.hasSuffix("/") {
+                if isDirectory {
                     // A pattern for directories matches the files in them.
-                    let kept = SetPath.make(path, safeNames: safeNames) ?? path
+                    let kept = SetPath.make(names: names, safeNames: safeNames) ?? listed
                     if filter.prunes(kept) { listing.note(kept + "/*") } else { directories.append(link) }
                     continue
                 }
                 do throws(DownloadError) {
-                    var entry = try SetEntry(path: path, sources: [link], safeNames: safeNames)
+                    var entry = try SetEntry(names: names, sources: [link], safeNames: safeNames)
                     entry.row = row
                     listing.add([entry], filter)
                 } catch { listing.problems.append(error.reason) }
@@ -515,8 +518,8 @@ struct SetReader: Sendable {
             guard page.url == root || Self.isIndex(links, at: page.url, hasEmptyList: hasEmptyList) else {
                 return listing.problems.append(.phrase(ErrorPhrase(.pageWithoutEntries, "\(page.url)")))
             }
-            if isEmpty, filter.include.isEmpty, let path = SetPath.path(of: page.url, below: root) {
-                listing.emptyDirectories += [SetPath.make(path, safeNames: safeNames)].compactMap(\.self)
+            if isEmpty, filter.include.isEmpty, let names = SetPath.names(of: page.url, below: root) {
+                listing.emptyDirectories += [SetPath.make(names: names, safeNames: safeNames)].compactMap(\.self)
             }
         }
 
@@ -525,7 +528,7 @@ struct SetReader: Sendable {
         private static func isIndex(_ links: [LinkReader.Link], at page: DownloadURL, hasEmptyList: Bool) -> Bool {
             // allow(origin): decides what a page lists; nothing is sent.
             let own = links.lazy.map(\.url).filter { $0.origin == page.origin }
-            if own.contains(where: { SetPath.path(of: $0, below: page) != nil }) { return true }
+            if own.contains(where: { SetPath.names(of: $0, below: page) != nil }) { return true }
             guard own.allSatisfy({ $0.path.utf8.hasSuffix("/") && page.path.utf8.hasPrefix($0.path) }) else { return false }
             let parent = page.path.utf8.dropLast().lastIndex(of: UInt8(ascii: "/")).map { String(page.path[...$0]) }
             return hasEmptyList || own.contains { $0.path == parent }
@@ -533,9 +536,9 @@ struct SetReader: Sendable {
 
         /// Returns the path of a link to a file that the filter leaves out; `nil` for all other links.
         private func unwantedPath(of link: DownloadURL, on page: Page) -> String? {
-            guard !filter.isEmpty, !link.path.utf8.hasSuffix("/"), SetPath.path(of: link, below: page.url) != nil,
-                let path = SetPath.path(of: link, below: root), !SetPath.isOwn(path),
-                let kept = SetPath.make(path, safeNames: safeNames), !filter.accepts(kept)
+            guard !filter.isEmpty, !link.path.utf8.hasSuffix("/"), SetPath.names(of: link, below: page.url) != nil,
+                let names = SetPath.names(of: link, below: root), !SetPath.isOwn(SetPath.listed(names)),
+                let kept = SetPath.make(names: names, safeNames: safeNames), !filter.accepts(kept)
             else { return nil }
             return kept
         }
@@ -618,7 +621,7 @@ struct SetReader: Sendable {
                 early[index] = .some(nil)
                 switch result {
                 case .success(let page):
-                    let isBelow = page.url == crawl.root || SetPath.path(of: page.url, below: crawl.root) != nil
+                    let isBelow = page.url == crawl.root || SetPath.names(of: page.url, below: crawl.root) != nil
                     if isBelow, case .index = page.content {
                         early[index] = page
                     } else if isBelow {

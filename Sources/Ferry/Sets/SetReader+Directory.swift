@@ -170,12 +170,11 @@ final class DirectoryWalk: Sendable {
     }
 
     /// Whether a name is that of a journal, a digest file or a manifest, or of a draft or backup of one. Files with other reserved
-    /// names count as users' files here. The names of manifests and digests are recognized regardless of letter case, as in
-    /// ``SetPath/isOwn(_:)``.
+    /// names count as users' files here.
     private static func isRecord(_ name: String) -> Bool {
         var name = name[...]
         for around in [ReservedName.draft, .backup] { name = name.dropping(suffix: around.text) ?? name }
-        return [.manifest, .digests].contains(ReservedName(String(name)))
+        return name.hasSameBytes(as: SetPath.manifest) || SetPath.isDigests(String(name))
             || name.utf8.hasSuffix(ReservedName.journal.text)
     }
 }

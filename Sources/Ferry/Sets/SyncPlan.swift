@@ -256,9 +256,9 @@ extension SetListing {
     func covers(_ path: FilePath, _ url: String?) -> Bool {
         if skips(path) { return false }
         guard let root else { return true }
-        let listed = url.flatMap { try? DownloadURL($0) }.flatMap { SetPath.path(of: $0, below: root) }
+        let listed = url.flatMap { try? DownloadURL($0) }.flatMap { SetPath.names(of: $0, below: root) }
         return listed.map { listed in
-            [false, true].contains { SetPath.make(listed, safeNames: $0).map { FilePath($0) } == path }
+            [false, true].contains { SetPath.make(names: listed, safeNames: $0).map { FilePath($0) } == path }
         } ?? false
     }
 }
