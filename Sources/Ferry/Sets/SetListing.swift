@@ -474,6 +474,7 @@ struct SetReader: Sendable {
             var isEmpty = true
             // The unwanted paths of this page, which may contain a link twice.
             var unwanted: Set<String> = []
+            let withSlash = Set(links.lazy.map(\.url.path).filter { $0.utf8.hasSuffix("/") })
             for (link, row) in links.lazy.map({ ($0.url, $0.row) }) {
                 if let path = unwantedPath(of: link, on: page) {
                     isEmpty = false
@@ -500,6 +501,11 @@ struct SetReader: Sendable {
                     // A pattern for directories matches the files in them.
                     let kept = SetPath.make(names: names, safeNames: safeNames) ?? listed
                     if filter.prunes(kept) { listing.note(kept + "/*") } else { directories.append(link) }
+                    continue
+                }
+                // A file cannot have the path of a directory.
+                if withSlash.contains(link.path + "/") {
+                    listing.problems.append(.phrase(ErrorPhrase(.sameSetPath, "\(link)", listed)))
                     continue
                 }
                 do throws(DownloadError) {

@@ -3,7 +3,7 @@ extension SentenceTable {
     static let sets: Rows = [
         .notASetPath: ("{0} is not the path of a file below the directory", "{0} 不是该目录下的文件路径"),
         .sameSetPath: (
-            "{0} is left out: another file of the set has its path {1}", "{0} 被略去：其路径 {1} 是集合中另一文件的路径"
+            "{0} is left out: another entry of the set has its path {1}", "{0} 被略去：其路径 {1} 是集合中另一条目的路径"
         ),
         .changedHere: ("{0} of the set was changed here", "该集合的 {0} 在这里被改动"),
         .notAList: ("it is not a text list of files", "内容不是文本，因此不是文件列表"),

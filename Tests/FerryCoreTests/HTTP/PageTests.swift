@@ -77,6 +77,7 @@ struct PageTests {
             Names(url: "http://h/a.iso", final: "http://portal/login.html"), Names(given: "out", url: "http://h/a.iso"),
             Names(url: "http://h/latest", final: "http://h/a-1.2.deb"), Names(url: "http://h/a.7z"),
             Names(url: "http://h/a.iso", disposition: "inline; filename=login.html"), Names(url: "http://h/%61.i%73o"),
+            Names(given: "out", url: "http://h/out", final: "http://h/out/"),
         ])
     func promised(names: Names) throws {
         let representation = try judged(names.given, names.url, disposition: names.disposition, final: names.final)
@@ -91,6 +92,8 @@ struct PageTests {
             Names(given: "page.html", url: "http://h/a.iso"), Names(url: "http://h/v1.2"),
             Names(url: "http://h/.config"), Names(url: "http://h/x", disposition: "inline; filename=x.htm"),
             Names(url: "http://h/web/example.com"), Names(url: "http://h/a", final: "http://h/b.html"),
+            Names(url: "http://h/a", final: "http://h/a/"), Names(given: "a", url: "http://h/a", final: "http://h/b/"),
+            Names(given: "a.html", url: "http://h/a", final: "http://h/a/"),
         ])
     func asked(names: Names) throws {
         let representation = try judged(names.given, names.url, disposition: names.disposition, final: names.final)
