@@ -131,6 +131,8 @@ struct SetReader: Sendable {
         var pendingLinks = 2_000_000
         /// The maximum number of bytes of the URLs of these pending links.
         var pendingBytes = 256 << 20
+        /// The maximum number of index pages.
+        var pages = 100_000
         /// The maximum number of pages of a list of objects, because pages may be empty.
         var objectPages = 10_000
     }
@@ -151,7 +153,6 @@ struct SetReader: Sendable {
     private static let mostPageBytes = 1 << 32
     /// The maximum size in bytes of a response that should be an index page but is not.
     private static let mostOtherBytes = 16 << 20
-    private static let mostPages = 10_000
     private static let mostDepth = 64
     /// The maximum number of bytes of the links of a page.
     private static let mostPageLinkBytes = 64 << 20
@@ -571,14 +572,15 @@ struct SetReader: Sendable {
                 crawl.listing.problems.append(.phrase(ErrorPhrase(.deepSet, "\(root)", "\(Self.mostDepth)")))
                 break
             }
-            guard crawl.pageCount + directories.count <= Self.mostPages else {
-                crawl.fill()
-                break
-            }
-            crawl.pageCount += directories.count
-            await read(directories, until: end, budget, &crawl)
+            let readable = directories.prefix(limits.pages - crawl.pageCount)
+            crawl.pageCount += readable.count
+            await read(Array(readable), until: end, budget, &crawl)
             if now() >= end {
                 crawl.listing.problems.append(late(root))
+                break
+            }
+            if readable.count < directories.count {
+                crawl.listing.problems.append(.phrase(ErrorPhrase(.manyDirectories, "\(root)", "\(limits.pages)")))
                 break
             }
         }

@@ -111,7 +111,7 @@ extension ErrorPhrase {
         // Sets of files, and files that are verified and repaired
         case notASetPath, sameSetPath, changedHere, emptySet, setAnswered, setLeadsElsewhere, notAnIndex
         case cutPage, pageWithoutEntries, pageWithPassword, cutList, cutManifest, shortList
-        case notAList, largeSet, slowSet, tooManyGone, noSetBase, backupAroundSet, backupInSet, setInUse,
+        case notAList, largeSet, manyDirectories, slowSet, tooManyGone, noSetBase, backupAroundSet, backupInSet, setInUse,
             setChangedMeanwhile, setInItself, longKey, backupOfObjects
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
         case manifestNotWhole, largeManifest

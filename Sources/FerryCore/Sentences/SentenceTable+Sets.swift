@@ -52,7 +52,14 @@ extension SentenceTable {
             "{0} is inside the directory of the set: leave it out of the set with --exclude {1}, or name another one",
             "{0} 位于该集合的目录之内：请用 --exclude {1} 将其排除在集合之外，或指定另一个目录"
         ),
-        .largeSet: ("{0} is too large: {1} pages were read, the rest is left out", "{0} 过大：已读 {1} 页，其余部分被略去"),
+        .largeSet: (
+            "{0} lists more than Ferry reads: the rest is left out (pages read: {1}); sync its directories one by one",
+            "{0} 列出的内容超出 Ferry 的读取上限：其余部分被略去（已读页数：{1}）；请逐个同步其中的目录"
+        ),
+        .manyDirectories: (
+            "{0} has more than {1} pages of directories: the rest is left out; sync its directories one by one, or limit --depth",
+            "{0} 的目录页超过 {1} 个：其余部分被略去；请逐个同步其中的目录，或用 --depth 限制深度"
+        ),
         .manifestDamaged: (
             "the manifest in {0} has lines that cannot be read, {1} in all: ferry sync requests their files again",
             "{0} 的清单中有 {1} 行无法读取：ferry sync 会重新请求这些文件"

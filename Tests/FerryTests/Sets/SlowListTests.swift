@@ -105,6 +105,20 @@ struct LargeListTests {
         #expect(narrow.entries.count < 400 && !narrow.problems.isEmpty)
     }
 
+    /// A level with too many directories was left out as a whole.
+    @Test("Index page: directories beyond the limit of pages are a problem, and the files of the others are listed")
+    func pages() async throws {
+        let transport = PageTransport { url in
+            let links = url.path == "/" ? (0..<20).map { #"<a href="d\#($0)/">d</a>"# } : [#"<a href="f">f</a>"#]
+            return ("text/html", "<html>" + links.joined())
+        }
+        let cut = try await listing("http://h.test/", transport, SetReader.Limits(pages: 11))
+        #expect(cut.entries.map(\.path) == (0..<10).map { "d\($0)/f" } && transport.requests == 11)
+        #expect(cut.problems == [.phrase(ErrorPhrase(.manyDirectories, "http://h.test/", "11"))])
+        let whole = try await listing("http://h.test/", transport, SetReader.Limits(pages: 21))
+        #expect(whole.entries.count == 20 && whole.problems.isEmpty)
+    }
+
     @Test("Objects: a list whose tokens go round ends, and one beyond the limit")
     func objects() async throws {
         @Sendable func page(_ start: Int, _ token: String) -> (type: String, text: String) {
