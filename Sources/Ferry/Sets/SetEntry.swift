@@ -47,7 +47,7 @@ public struct SetEntry: Sendable, Hashable {
         listedPath = safe.hasSameBytes(as: path) ? nil : path
     }
 
-    /// Creates the entry of a link, from the names of its path.
+    /// Creates an entry from the names of its path.
     init(names: [String], sources: [DownloadURL], safeNames: Bool) throws(DownloadError) {
         let listed = SetPath.listed(names)
         guard let safe = SetPath.make(names: names, safeNames: safeNames) else {
@@ -123,10 +123,20 @@ enum SetPath {
     ///
     /// - Parameter safeNames: Whether each name is made safe for every file system (``SafeName``); otherwise it is kept
     ///   as far as this system and Ferry allow (``KeptName``).
-    static func make(_ text: String, safeNames: Bool = false) -> String? {
+    static func make(_ text: String, safeNames: Bool = false) -> String? { make(names: names(in: text), safeNames: safeNames) }
+
+    /// Returns the names of a path, without those of the directory itself at its start.
+    static func names(in text: String) -> [String] {
         var rest = text[...]
         while let shorter = rest.dropping(prefix: "./") { rest = shorter }
-        return make(names: rest.split(at: "/", omittingEmptySubsequences: false).map(String.init), safeNames: safeNames)
+        return rest.split(at: "/", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// Returns the name of a file whose path the list does not state: that in its URL.
+    static func name(of url: DownloadURL) -> String {
+        let bytes = url.lastPathSegment
+        let name = NameText.decode(bytes) ?? String(decoding: bytes, as: UTF8.self)
+        return name.isEmpty ? SafeName.make(nil, url: url, finalURL: nil) : name
     }
 
     /// Like ``make(_:safeNames:)``, for the names of a path. `/` and `\` within a name are not separators.

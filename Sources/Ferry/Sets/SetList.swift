@@ -81,19 +81,27 @@ package struct SetList: Sendable {
         switch item {
         case .problem(let problem): problems.append(problem.whole)
         case .entry(let entry):
-            let name = entry.out ?? SafeName.make(nil, url: entry.urls[0], finalURL: nil)
-            let path = entry.dir.map { Paths.join($0, name) } ?? name
-            add(path, entry.urls, line: entry.line) { file in
+            let path = entry.out.map { out in entry.dir.map { Paths.join($0, out) } ?? out }
+            add(path, below: entry.dir, entry.urls, line: entry.line) { file in
                 (file.totalBytes, file.checksum, file.pieces) = (entry.size, entry.checksum, entry.pieces)
             }
         }
     }
 
+    /// Adds a file. If the list states no path, the file has the name in its first URL, below `directory`.
     private mutating func add(
-        _ path: String, _ urls: [DownloadURL], line: Int, _ body: (inout SetEntry) -> Void
+        _ path: String?, below directory: String? = nil, _ urls: [DownloadURL], line: Int, _ body: (inout SetEntry) -> Void
     ) {
         do throws(DownloadError) {
-            var entry = try SetEntry(path: path, sources: urls, safeNames: safeNames)
+            var entry: SetEntry
+            if let path {
+                entry = try SetEntry(path: path, sources: urls, safeNames: safeNames)
+            } else {
+                var names = directory.map(SetPath.names(in:)) ?? []
+                if names.last?.isEmpty == true { names.removeLast() }
+                names.append(SetPath.name(of: urls[0]))
+                entry = try SetEntry(names: names, sources: urls, safeNames: safeNames)
+            }
             body(&entry)
             entries.append(entry)
         } catch { problems.append("line \(line): \(error.reason)") }
@@ -220,7 +228,7 @@ package struct SetList: Sendable {
                     .invalidRequest,
                     ErrorPhrase(.notInRange, TextError.quote(size), "0", "\(ByteCount.bound - 1)"))
             }
-            add(path ?? SafeName.make(nil, url: url, finalURL: nil), [url], line: line) { file in
+            add(path, [url], line: line) { file in
                 (file.totalBytes, file.checksum) = (bytes, digest)
                 (file.etag, file.lastModified) = (value("etag"), value("lastModified"))
             }

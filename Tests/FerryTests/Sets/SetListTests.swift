@@ -164,6 +164,25 @@ struct SetListTests {
         #expect(try !isSame("http://h/a/", "https://h/a/"))
     }
 
+    /// The names were made safe for every file system, without a message.
+    @Test("List: a file without a path has the name in its URL, unchanged as far as this system allows")
+    func namesOfURLs() throws {
+        let expected = [
+            (".hidden", ".hidden", nil), ("-dash", "-dash", nil), ("CON", "CON", nil), ("dot.", "dot.", nil),
+            ("q%3Fq", "q?q", nil), ("a%7Cb", "a|b", nil), ("x*y", "x*y", nil), ("i%2Fj", "i_j", "i%2Fj"),
+            ("a.part.ferry", "a.part.ferry_", "a.part.ferry"), ("", "download", nil),
+        ] as [(name: String, path: String, listed: String?)]
+        for (name, path, listed) in expected {
+            for text in ["{\"url\":\"http://h/n/\(name)\"}", "http://h/n/\(name)"] {
+                let entry = try #require(try Self.list(text).entries.first)
+                #expect(entry.path == path && entry.otherName == listed, "\(text)")
+            }
+            let below = try #require(try Self.list("http://h/n/\(name)\n  dir=./d/e/\n").entries.first)
+            #expect(below.path == "d/e/" + path && below.otherName == listed.map { "d/e/" + $0 })
+        }
+        #expect(try Self.list("http://h/n/%2e%2e%2fa").entries.map(\.path) == [".._a"])
+    }
+
     @Test("List of checksums: names are below its own URL, and the strongest digest of a name counts")
     func checksums() throws {
         let text = """
