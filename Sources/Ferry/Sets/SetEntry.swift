@@ -83,6 +83,13 @@ public struct SetEntry: Sendable, Hashable {
         return path.hasSameBytes(as: String(rest)) ? nil : listedPath
     }
 
+    /// Whether one of the two entries is wrong about the size or the digest of the file.
+    func contradicts(_ other: SetEntry) -> Bool {
+        if let size = totalBytes, let otherSize = other.totalBytes, size != otherSize { return true }
+        guard let checksum, let otherChecksum = other.checksum else { return false }
+        return checksum.algorithm == otherChecksum.algorithm && checksum != otherChecksum
+    }
+
     /// The path, compared by its bytes because canonically equivalent names are different files.
     var key: FilePath { FilePath(path) }
 }

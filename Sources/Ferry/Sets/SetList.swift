@@ -116,18 +116,17 @@ package struct SetList: Sendable {
         for (index, line) in ChecksumList(String(decoding: bytes, as: UTF8.self)).entries.enumerated() {
             guard let name = line.name else { continue }
             let bytes = Array(name.utf8)
-            if let place = places[bytes] {
-                if let old = entries[place].checksum, old.algorithm.strength < line.checksum.algorithm.strength {
-                    entries[place].checksum = line.checksum
-                }
-                continue
+            if let place = places[bytes], let old = entries[place].checksum {
+                if old.algorithm.strength < line.checksum.algorithm.strength { entries[place].checksum = line.checksum }
+                // A different digest by the same algorithm becomes an entry of its own, which ``SetListing`` reports.
+                if old.algorithm != line.checksum.algorithm || old == line.checksum { continue }
             }
             let count = entries.count
             do throws(DownloadError) {
                 let url = try base.resolving(Self.reference(name))
                 add(name, [url], line: index + 1) { $0.checksum = line.checksum }
             } catch { problems.append("line \(index + 1): \(error.reason)") }
-            if entries.count > count { places[bytes] = count }
+            if entries.count > count, places[bytes] == nil { places[bytes] = count }
         }
     }
 

@@ -105,7 +105,10 @@ struct SetListing: Sendable {
                 continue
             }
             let other = entries[place]
-            if other.sources == entry.sources, other.file == entry.file { continue }
+            if other.sources == entry.sources, other.file == entry.file {
+                if other.contradicts(entry) { problems.append(.phrase(ErrorPhrase(.listedTwice, entry.name))) }
+                continue
+            }
             let isBetter = entry.isExact && !other.isExact
             if isBetter { entries[place] = entry }
             let left = isBetter ? other : entry

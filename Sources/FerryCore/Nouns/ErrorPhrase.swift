@@ -109,7 +109,7 @@ extension ErrorPhrase {
         case partDamaged, partReplaced, removedAtOnce, thereAlready, inTheWay, noFreeName, belongsToAnother, noSpace
         case noSpaceBesideReserve, atLeast
         // Sets of files, and files that are verified and repaired
-        case notASetPath, sameSetPath, changedHere, emptySet, setAnswered, setLeadsElsewhere, notAnIndex
+        case notASetPath, sameSetPath, listedTwice, changedHere, emptySet, setAnswered, setLeadsElsewhere, notAnIndex
         case cutPage, pageWithoutEntries, pageWithPassword, cutList, cutManifest, shortList
         case notAList, largeSet, manyDirectories, slowSet, tooManyGone, noSetBase, backupAroundSet, backupInSet, setInUse,
             setChangedMeanwhile, setInItself, longKey, backupOfObjects

@@ -5,6 +5,10 @@ extension SentenceTable {
         .sameSetPath: (
             "{0} is left out: another entry of the set has its path {1}", "{0} 被略去：其路径 {1} 是集合中另一条目的路径"
         ),
+        .listedTwice: (
+            "{0} is listed with different sizes or digests: the first line counts, and may be wrong",
+            "{0} 列有不同的大小或校验值：以第一行为准，但它可能有误"
+        ),
         .changedHere: ("{0} of the set was changed here", "该集合的 {0} 在这里被改动"),
         .notAList: ("it is not a text list of files", "内容不是文本，因此不是文件列表"),
         .emptySet: ("{0} lists no file", "{0} 没有列出任何文件"),

@@ -164,6 +164,27 @@ struct SetListTests {
         #expect(try !isSame("http://h/a/", "https://h/a/"))
     }
 
+    /// The first line counted, without a message.
+    @Test("List: two different digests or sizes of one file are a problem")
+    func contradictions() throws {
+        let other = String(repeating: "ef", count: 32)
+        func json(_ member: String) -> String { #"{"url":"http://h/a",\#(member)}"# + "\n" }
+        for (text, isProblem) in [
+            ("\(Self.digest)  a\n\(other)  a", true), ("\(Self.digest)  a\n\(Self.digest)  a", false),
+            ("\(Self.digest)  a\n\(String(repeating: "cd", count: 16))  a", false),
+            (json(#""sha256":"\#(Self.digest)""#) + json(#""sha256":"\#(other)""#), true),
+            (json(#""size":5"#) + json(#""size":6"#), true), (json(#""size":5"#) + json(#""etag":"x""#), false),
+        ] {
+            let list = try Self.list(text, base: "http://h/")
+            var listing = SetListing()
+            listing.add(list.entries, SetFilter())
+            #expect(listing.entries.map(\.path) == ["a"] && list.problems.isEmpty, "\(text)")
+            #expect(listing.entries[0].checksum?.hex != other)
+            let keys: [ErrorPhrase.Key?] = listing.problems.map { if case .phrase(let phrase) = $0 { phrase.key } else { nil } }
+            #expect(keys == (isProblem ? [.listedTwice] : []), "\(text)")
+        }
+    }
+
     /// The names were made safe for every file system, without a message.
     @Test("List: a file without a path has the name in its URL, unchanged as far as this system allows")
     func namesOfURLs() throws {
