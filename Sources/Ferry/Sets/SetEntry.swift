@@ -83,6 +83,12 @@ public struct SetEntry: Sendable, Hashable {
         return path.hasSameBytes(as: String(rest)) ? nil : listedPath
     }
 
+    /// Whether both entries have the same URLs, which may be encoded differently, and the same local file.
+    func hasSameSources(as other: SetEntry) -> Bool {
+        file == other.file && sources.count == other.sources.count
+            && zip(sources, other.sources).allSatisfy { $0 == $1 || $0.isEquivalent(to: $1) }
+    }
+
     /// Whether one of the two entries is wrong about the size or the digest of the file.
     func contradicts(_ other: SetEntry) -> Bool {
         if let size = totalBytes, let otherSize = other.totalBytes, size != otherSize { return true }
@@ -92,6 +98,17 @@ public struct SetEntry: Sendable, Hashable {
 
     /// The path, compared by its bytes because canonically equivalent names are different files.
     var key: FilePath { FilePath(path) }
+}
+
+extension DownloadURL {
+    /// Whether two URLs differ at most in which characters of the path are percent-encoded (RFC 3986 §6.2.2).
+    fileprivate func isEquivalent(to other: DownloadURL) -> Bool {
+        // An encoded slash is part of a name.
+        func slashes(_ url: DownloadURL) -> Int { url.path.utf8.count { $0 == UInt8(ascii: "/") } }
+        // allow(origin): decides whether two links lead to one file; nothing is sent.
+        return origin == other.origin && query == other.query && slashes(self) == slashes(other)
+            && PercentEncoding.decode(path.utf8) == PercentEncoding.decode(other.path.utf8)
+    }
 }
 
 /// A local file, as listed from the source of a set.

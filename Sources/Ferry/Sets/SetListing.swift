@@ -105,7 +105,7 @@ struct SetListing: Sendable {
                 continue
             }
             let other = entries[place]
-            if other.sources == entry.sources, other.file == entry.file {
+            if other.hasSameSources(as: entry) {
                 if other.contradicts(entry) { problems.append(.phrase(ErrorPhrase(.listedTwice, entry.name))) }
                 continue
             }

@@ -164,6 +164,20 @@ struct SetListTests {
         #expect(try !isSame("http://h/a/", "https://h/a/"))
     }
 
+    /// It was left out, because another file had its path.
+    @Test("Two links to one file that are encoded differently are one file")
+    func encodings() throws {
+        for (one, other, isSame) in [
+            ("http://h/b%20c", "http://h/%62%20c", true), ("http://h/b", "http://h/b", true),
+            ("http://h/b", "http://g/b", false), ("http://h/b", "http://h/b?v=2", false), ("http://h/a/b", "http://h/a%2Fb", false),
+        ] {
+            var listing = SetListing()
+            listing.add(
+                try [one, other].map { try SetEntry(path: "b", sources: [DownloadURL($0)]) }, SetFilter())
+            #expect(listing.entries.count == 1 && listing.problems.isEmpty == isSame, "\(other)")
+        }
+    }
+
     /// The first line counted, without a message.
     @Test("List: two different digests or sizes of one file are a problem")
     func contradictions() throws {
