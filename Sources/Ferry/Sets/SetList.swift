@@ -47,7 +47,9 @@ package struct SetList: Sendable {
         }
         if let heading = Heading(first) {
             addRows(bytes, heading)
-        } else if ChecksumList(String(first)).entries.first?.name != nil {
+        } else if first.utf8.elementsEqual(Self.clearsigned.utf8)
+            || ChecksumList(String(first)).entries.first?.name != nil
+        {
             try addChecksums(bytes)
         } else if Self.isBinary(bytes) {
             throw DownloadError(
@@ -57,6 +59,10 @@ package struct SetList: Sendable {
         }
         if mayBeCut { problems.append(.phrase(ErrorPhrase(.cutList))) }
     }
+
+    /// The first line of a text with a signature (RFC 9580 §7). Only lists of checksums are signed in this form, and the other
+    /// lines of the signature are none of theirs.
+    private static let clearsigned = "-----BEGIN PGP SIGNED MESSAGE-----"
 
     /// Whether the bytes are not text. Text contains no zero bytes, except in UTF-16, which is refused with an error of its
     /// own.

@@ -233,6 +233,25 @@ struct SetListTests {
         #expect(error?.message.contains("--base") == true)
     }
 
+    @Test("List of checksums: one that is signed in the form of Fedora's is read, and its signature is not")
+    func clearsigned() throws {
+        let list = try Self.list(
+            """
+            -----BEGIN PGP SIGNED MESSAGE-----
+            Hash: SHA256
+
+            # a.iso: 5 bytes
+            SHA256 (a.iso) = \(Self.digest)
+            -----BEGIN PGP SIGNATURE-----
+
+            iQIzBAEBCAAdFiEEEV35rvhXhT7oRF0KBydwfqFbecwFAmYfnb4ACgkQBydwfqFb
+            =Vt6d
+            -----END PGP SIGNATURE-----
+            """, base: "http://h/r/CHECKSUM")
+        #expect(list.problems.isEmpty && list.entries.map(\.path) == ["a.iso"])
+        #expect(list.entries[0].checksum?.hex == Self.digest && list.entries[0].sources[0].text == "http://h/r/a.iso")
+    }
+
     @Test("List of checksums: canonically equivalent names are different files with digests of their own")
     func equivalentNames() throws {
         let other = String(repeating: "ef", count: 64)
