@@ -34,7 +34,7 @@ package struct SetList: Sendable {
         if Metalink.isDocument(bytes) {
             do throws(TextError) {
                 for item in try Metalink(parsing: bytes).items { add(item) }
-            } catch { throw DownloadError(.invalidRequest, error.whole) }
+            } catch { throw DownloadError(.invalidRequest, error.whole).suggesting(ErrorPhrase(.listForms)) }
             return
         }
         var lines = TextLines(mostBytes: URLList.mostLineBytes)
@@ -44,6 +44,10 @@ package struct SetList: Sendable {
         if first.utf8.first == UInt8(ascii: "{") {
             addJSON(lines, mayBeCut: mayBeCut)
             return
+        }
+        if first.utf8.first == UInt8(ascii: "[") {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.jsonArray), suggestion: ErrorPhrase(.listForms), recovery: .needsUser)
         }
         if let heading = Heading(first) {
             addRows(bytes, heading)

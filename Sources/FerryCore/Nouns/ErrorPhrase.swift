@@ -111,8 +111,8 @@ extension ErrorPhrase {
         // Sets of files, and files that are verified and repaired
         case notASetPath, sameSetPath, listedTwice, changedHere, emptySet, setAnswered, setLeadsElsewhere, notAnIndex
         case cutPage, pageWithoutEntries, pageWithPassword, cutList, cutManifest, shortList
-        case notAList, largeSet, manyDirectories, slowSet, tooManyGone, noSetBase, backupAroundSet, backupInSet, setInUse,
-            setChangedMeanwhile, setInItself, longKey, backupOfObjects
+        case notAList, jsonArray, largeSet, manyDirectories, slowSet, tooManyGone, noSetBase, backupAroundSet,
+            backupInSet, setInUse, setChangedMeanwhile, setInItself, longKey, backupOfObjects
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
         case manifestNotWhole, largeManifest
         case notAKey, namesNotUTF8, largeDirectory, sourceChanged, directoryNotUploaded, stagingIsSource
@@ -229,7 +229,7 @@ extension ErrorPhrase {
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession
         case waitForSync, syncAgain, syncWhenQuiet
         case restoreManifest, finishOther, overwriteInSet, overwriteOrRepair, changedAtSource
-        case moveItAway, newLinkInSet, leaveStrictAway, keptInSet, listWithDigests, giveThatAddress
+        case moveItAway, newLinkInSet, leaveStrictAway, keptInSet, listWithDigests, giveThatAddress, listForms
         case moveRecord, syncHere, setsShow
     }
 }

@@ -11,6 +11,7 @@ extension SentenceTable {
         ),
         .changedHere: ("{0} of the set was changed here", "该集合的 {0} 在这里被改动"),
         .notAList: ("it is not a text list of files", "内容不是文本，因此不是文件列表"),
+        .jsonArray: ("it is a JSON array, which is not read as a list", "它是 JSON 数组，不能作为列表读取"),
         .emptySet: ("{0} lists no file", "{0} 没有列出任何文件"),
         .setAnswered: ("{0}: the server answered {1}", "{0}：服务器回应 {1}"),
         .setLeadsElsewhere: ("{0} leads to {1}, which is another page", "{0} 指向 {1}，那是另一个页面"),
@@ -209,6 +210,10 @@ extension SentenceTable {
             "服务器发送的 Content-Digest 可能有误。请使用带有文件校验值的列表。"
         ),
         .moveRecord: ("Move it elsewhere.", "请将它移到别处。"),
+        .listForms: (
+            "A list in JSON has one object on each line, one in XML is Metalink 4; an index page is HTML (nginx: autoindex_format html).",
+            "JSON 列表每行一个对象；XML 列表须为 Metalink 4。目录索引页须为 HTML（nginx：autoindex_format html）。"
+        ),
         .giveThatAddress: ("Give that address if it is meant.", "如果要的就是它，请给出那个地址。"),
         .syncHere: ("Run ferry sync without --daemon.", "请不带 --daemon 运行 ferry sync。"),
         .setsShow: ("Run ferry sets to see all.", "请运行 ferry sets 查看全部集合。"),

@@ -140,6 +140,16 @@ struct SetListTests {
         #expect(wide.entries.isEmpty && wide.problems.map { $0.text(in: .english) }.joined().contains("UTF-16"))
     }
 
+    @Test("List: a JSON array and XML of another form are refused with the forms that are read")
+    func otherForms() throws {
+        for text in [
+            "[\n{ \"name\":\"a\", \"type\":\"file\" }\n]", "<?xml version=\"1.0\"?>\n<list><file>a</file></list>",
+        ] {
+            let error = #expect(throws: DownloadError.self) { try Self.list(text, base: "http://h/") }
+            #expect(error?.suggestionPhrase?.key == .listForms && error?.phrase?.key != .emptySet, "\(text)")
+        }
+    }
+
     @Test("Filter: a pattern with / at its end matches directories, and says which listings need not be read")
     func directories() {
         let filter = SetFilter(exclude: ["old/", "a/b/", "tmp/**"])
@@ -169,7 +179,8 @@ struct SetListTests {
     func encodings() throws {
         for (one, other, isSame) in [
             ("http://h/b%20c", "http://h/%62%20c", true), ("http://h/b", "http://h/b", true),
-            ("http://h/b", "http://g/b", false), ("http://h/b", "http://h/b?v=2", false), ("http://h/a/b", "http://h/a%2Fb", false),
+            ("http://h/b", "http://g/b", false), ("http://h/b", "http://h/b?v=2", false),
+            ("http://h/a/b", "http://h/a%2Fb", false),
         ] {
             var listing = SetListing()
             listing.add(
