@@ -471,6 +471,127 @@ struct SetTests {
         }
     }
 
+    /// A set with the list of `lines` in `/list`, and the files `/f` and `/g` with ETags but without dates. `/f` stalls after
+    /// 1 MiB; the set is paused after these bytes.
+    private static func pausedSet(
+        of lines: [String], _ rig: DaemonRig, _ body: (_ id: String, _ place: String) async throws -> Void
+    ) async throws {
+        rig.origin.serve("/f", Resource(size: 8 << 20, seed: 1, lastModified: nil))
+        rig.origin.serve("/g", Resource(size: 1000, seed: 2, lastModified: nil))
+        rig.origin.always("/f", .stall(after: 1 << 20))
+        list(lines, rig)
+        let place = rig.directory + "/set"
+        let new = NewSet(url: rig.origin.url("/list"), directory: place)
+        let id = try await add(new, rig).shape(FileSet.self).id
+        try await rig.follow(query: "session=all") { events in
+            _ = try await events.next { event -> Bool? in
+                guard case .progress(let batch, _) = event else { return nil }
+                return batch.contains { $0.progress.completedBytes > 0 } ? true : nil
+            }
+        }
+        let paused = try await rig.ask(.pauseSet, id: id).shape(FileSet.self)
+        #expect(paused.state == .paused)
+        rig.origin.always("/f", .honest)
+        try await body(id, place)
+    }
+
+    private static func list(_ lines: [String], _ rig: DaemonRig) {
+        rig.origin.serve("/list", Resource(text: lines.map { $0 + "\n" }.joined()))
+    }
+
+    private static func line(_ name: String, _ rig: DaemonRig, _ rest: String = "") -> String {
+        #"{"url":"\#(rig.origin.url("/" + name))","path":"\#(name)"\#(rest)}"#
+    }
+
+    private static func resume(_ id: String, _ rig: DaemonRig) async throws -> FileSet {
+        _ = try await rig.ask(.resumeSet, id: id)
+        return try await reach([.complete, .incomplete, .failed], id, rig)
+    }
+
+    /// The download of the earlier run was joined, so a wrong file was complete, and a corrected list changed nothing.
+    @Test(
+        "Set: a digest or size that the list states since a pause counts, and so does its correction",
+        arguments: [
+            (
+                #","sha256":"\#(String(repeating: "0", count: 64))""#,
+                #","sha256":"\#(Resource(size: 8 << 20, seed: 1).sha256)""#
+            ),
+            (#","size":5"#, #","size":8388608"#), (#","size":5"#, ""),
+        ])
+    func correctedList(wrong: String, right: String) async throws {
+        try await DaemonRig.run { rig in
+            try await Self.pausedSet(of: [Self.line("f", rig)], rig) { id, place in
+                Self.list([Self.line("f", rig, wrong)], rig)
+                for _ in 0..<2 {
+                    let ended = try await Self.resume(id, rig)
+                    #expect(ended.state == .incomplete && ended.incomplete?.first?.error?.code == .checksum, "\(ended)")
+                    #expect(!FileManager.default.fileExists(atPath: place + "/f"))
+                }
+                Self.list([Self.line("f", rig, right)], rig)
+                let done = try await Self.resume(id, rig)
+                #expect(done.state == .complete, "\(done)")
+                #expect(
+                    FileManager.default.contents(atPath: place + "/f")
+                        == Data(Resource(size: 8 << 20, seed: 1).bytes(0..<8 << 20)))
+                #expect(try await rig.ask(.list, query: "session=all").shape(DownloadPage.self).total == 0)
+            }
+        }
+    }
+
+    @Test("Set: a digest that the list states since a pause proves a file that was begun without it")
+    func addedDigest() async throws {
+        try await DaemonRig.run { rig in
+            try await Self.pausedSet(of: [Self.line("f", rig)], rig) { id, place in
+                let before = rig.origin.bodyBytes("/f")
+                let digest = Resource(size: 8 << 20, seed: 1).sha256
+                Self.list([Self.line("f", rig, #","sha256":"\#(digest)""#)], rig)
+                let done = try await Self.resume(id, rig)
+                #expect(done.state == .complete, "\(done)")
+                #expect(rig.origin.bodyBytes("/f") - before < 8 << 20)
+                let manifest = try String(contentsOfFile: place + "/ferry-manifest.jsonl", encoding: .utf8)
+                #expect(manifest.contains(digest))
+            }
+        }
+    }
+
+    /// The download of the earlier run might not replace the file.
+    @Test("Set: a file that the foreground has completed since a pause is replaced once its server changes it")
+    func completedElsewhere() async throws {
+        try await DaemonRig.run { rig in
+            try await Self.pausedSet(of: [Self.line("f", rig)], rig) { id, place in
+                let manager = DownloadManager(.ephemeral)
+                let report = try await manager.sync(.url(try DownloadURL(rig.origin.url("/list"))), into: place)
+                await manager.shutdown()
+                #expect(report.isComplete, "\(report)")
+                rig.origin.serve("/f", Resource(size: 300_000, seed: 9, lastModified: nil))
+                let done = try await Self.resume(id, rig)
+                #expect(done.state == .complete, "\(done)")
+                #expect(
+                    FileManager.default.contents(atPath: place + "/f")
+                        == Data(Resource(size: 300_000, seed: 9).bytes(0..<300_000)))
+                #expect(try await rig.ask(.list, query: "session=all").shape(DownloadPage.self).total == 0)
+            }
+        }
+    }
+
+    @Test("Set: without deletion, a file that was paused and is no longer listed leaves its part file, but no download")
+    func unlistedPart() async throws {
+        try await DaemonRig.run { rig in
+            try await Self.pausedSet(of: [Self.line("f", rig), Self.line("g", rig)], rig) { id, place in
+                Self.list([Self.line("g", rig)], rig)
+                let without = try await Self.resume(id, rig)
+                #expect(without.state == .complete, "\(without)")
+                #expect(FileManager.default.fileExists(atPath: place + "/f.part"))
+                #expect(try await rig.ask(.list, query: "session=all").shape(DownloadPage.self).total == 0)
+                let before = rig.origin.bodyBytes("/f")
+                Self.list([Self.line("f", rig), Self.line("g", rig)], rig)
+                let with = try await Self.resume(id, rig)
+                #expect(with.state == .complete, "\(with)")
+                #expect(rig.origin.bodyBytes("/f") - before < 8 << 20)
+            }
+        }
+    }
+
     @Test("Set: with deletion, a file that was paused and is no longer listed leaves no part file and no download")
     func unlisted() async throws {
         try await DaemonRig.run { rig in

@@ -14,7 +14,6 @@ struct DirectoryPlace: SyncPlace {
     let earlier: [FilePath: FileRecord]
     private(set) var failures: [FilePath: DownloadError] = [:]
     private(set) var cleared: [SyncDeletion] = []
-    let abandoned: Set<FilePath>
     private let root: FilePath
     private let options: SyncOptions
 
@@ -33,9 +32,8 @@ struct DirectoryPlace: SyncPlace {
         let confined = disk.fileSystem(within: options.root ?? root.string)
         let plan = SyncPlan(
             listing, options, .init(root, manifest.records, confined, restoringTimes: true))
-        let abandoned = removeRemains(below: root, listing, plan, Array(manifest.records.keys), options, confined)
-        var place = DirectoryPlace(
-            plan: plan, earlier: manifest.records, abandoned: abandoned, root: root, options: options)
+        removeRemains(below: root, listing, plan, Array(manifest.records.keys), options, confined)
+        var place = DirectoryPlace(plan: plan, earlier: manifest.records, root: root, options: options)
         place.clear(disk)
         // Directories that are not writable, or cannot be created because a file or link has the name. Only their own files are
         // incomplete.
@@ -81,14 +79,12 @@ struct DirectoryPlace: SyncPlace {
     }
 
     /// Removes the part files and journals that killed runs have left of files that the source no longer lists, if deletion is
-    /// requested and the list was read completely. Examines the directories of the list and of the manifest. Returns the paths of
-    /// the files.
+    /// requested and the list was read completely. Examines the directories of the list and of the manifest.
     private static func removeRemains(
         below root: FilePath, _ listing: SetListing, _ plan: SyncPlan, _ recorded: [FilePath], _ options: SyncOptions,
         _ fileSystem: any FileSystem
-    ) -> Set<FilePath> {
-        guard options.deletesGone, listing.problems.isEmpty, plan.problems.isEmpty else { return [] }
-        var removed: Set<FilePath> = []
+    ) {
+        guard options.deletesGone, listing.problems.isEmpty, plan.problems.isEmpty else { return }
         let listed = Set(plan.steps.map(\.key))
         let directories = Set(listed.union(recorded).map { $0.removingLastComponent() }).union([""])
         for directory in directories {
@@ -102,10 +98,9 @@ struct DirectoryPlace: SyncPlace {
                         continue
                     }
                 }
-                if PartFiles.discard(remains, fileSystem: fileSystem) { removed.insert(remains.paths.final) }
+                PartFiles.discard(remains, fileSystem: fileSystem)
             }
         }
-        return removed
     }
 
     /// Returns the preview of a sync, and changes nothing.

@@ -27,7 +27,6 @@ struct ObjectPlace: SyncPlace {
     let earlier: [FilePath: FileRecord]
     var failures: [FilePath: DownloadError] { [:] }
     var cleared: [SyncDeletion] { [] }
-    var abandoned: Set<FilePath> { [] }
     private let prefix: DownloadURL
     private let staging: FilePath
     private let state: Held

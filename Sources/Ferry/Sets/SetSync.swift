@@ -334,8 +334,6 @@ public final class SetSync: Sendable {
         }
     }
 
-    /// Whether the source no longer lists the file at an absolute path, and the part file of an earlier run has been removed.
-    package func hasAbandoned(_ path: String) -> Bool { place.abandoned.contains(FilePath(path)) }
 
     // MARK: The end
 
@@ -370,5 +368,15 @@ public final class SetSync: Sendable {
             manifest, by: listing.entries.compactMap { records[$0.key] } + kept + plan.others, errors: errors)
         state.withLock { [report] in $0.report = report }
         return report
+    }
+}
+
+extension DownloadRequest {
+    /// Whether a listed download and a request of a sync agree in everything that the sync determines. The user may have changed
+    /// other properties of the download, such as its limits.
+    package func fetchesAsSynced(_ request: DownloadRequest) -> Bool {
+        sources == request.sources && (checksum, expectedBytes) == (request.checksum, request.expectedBytes)
+            && pieces == request.pieces && onConflict == request.onConflict && keptCopy == request.keptCopy
+            && root == request.root
     }
 }

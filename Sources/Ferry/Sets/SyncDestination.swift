@@ -33,8 +33,6 @@ protocol SyncPlace: Sendable {
     var failures: [FilePath: DownloadError] { get }
     /// The deletions that had to precede the requests; see ``SyncPlan/cleared``.
     var cleared: [SyncDeletion] { get }
-    /// The files that the source no longer lists, and whose part files have been removed.
-    var abandoned: Set<FilePath> { get }
 
     /// Returns the path or URL of a file of the set.
     func name(of path: String) -> String

@@ -283,9 +283,8 @@ extension PartFiles {
         }
     }
 
-    /// Removes the files, unless a download uses them. A finished file stays. Returns whether no part file and no journal is left.
-    /// Blocks.
-    package static func discard(_ remains: Remains, fileSystem: any FileSystem) -> Bool {
+    /// Removes the files, unless a download uses them. A finished file stays. Blocks.
+    package static func discard(_ remains: Remains, fileSystem: any FileSystem) {
         let paths = remains.paths
         if let record = remains.record {
             let id = DownloadID(rawValue: record.id)
@@ -295,7 +294,6 @@ extension PartFiles {
             // The download that creates a part file keeps it locked.
             if (try? fileSystem.exists(paths.journal)) == false { try? part.remove() } else { part.close() }
         }
-        return [paths.part, paths.journal].allSatisfy { (try? fileSystem.exists($0)) == false }
     }
 }
 

@@ -20,7 +20,7 @@ import Synchronization
 ///   syncs.
 ///
 /// The downloads of a run are in the daemon's list, in their own session, so the daemon's limits, slots and network rules apply.
-/// They stay listed when the daemon ends, and the next run of the set joins them.
+/// Unfinished and failed ones stay listed, and the next run of the set joins those that it requests in the same way.
 final class SetKeeper: Sendable {
     /// The session of the downloads.
     static let session = "sets"
@@ -191,29 +191,42 @@ final class SetKeeper: Sendable {
         changes.notify()
     }
 
-    /// Removes the downloads that a run of a set has left, with their part files, if their sources and path match.
-    private func removeDownloads(
-        of set: FileSet, where fits: (_ sources: [DownloadURL], _ path: String) -> Bool = { _, _ in true }
+    /// Removes the downloads that the runs of a set have left, with their part files.
+    private func removeDownloads(of set: FileSet) async {
+        await forEachDownload(of: set) { download, _, _ in try? await download.remove() }
+    }
+
+    private func forEachDownload(
+        of set: FileSet, _ body: (_ download: Download, _ request: DownloadRequest, _ path: String) async -> Void
     ) async {
         try? await manager.forEachBatch(of: RowFilter(session: Self.session)) { rows in
             for row in rows {
                 guard let path = row.path ?? row.request.destination.filePath,
-                    Paths.isPlace(path, in: set.set.directory), fits(row.request.sources, path)
+                    Paths.isPlace(path, in: set.set.directory), let download = try? await manager.download(id: row.id)
                 else { continue }
-                try? await manager.download(id: row.id)?.remove()
+                await body(download, row.request, path)
             }
         }
     }
 
-    /// Removes the downloads of files that are now listed at another URL, because each would occupy the path of the new download;
-    /// and those of files that are no longer listed.
+    /// Removes the downloads of earlier runs from the list that this run does not request, or requests otherwise: each would
+    /// occupy the path of the new download, or be joined with an outdated digest, size or conflict rule. The part file stays, like
+    /// that of a killed `ferry sync`, and the next download resumes it if it can. A part file from another URL is deleted.
     private func removeOutdated(_ set: FileSet, _ sync: SetSync) async {
-        var wanted: [String: [DownloadURL]] = [:]
+        var wanted: [String: DownloadRequest] = [:]
         for request in sync.requests {
-            if let path = request.destination.filePath { wanted[path] = request.stored.sources }
+            if let path = request.destination.filePath { wanted[path] = request.stored }
         }
-        await removeDownloads(of: set) { sources, path in
-            wanted[path].map { $0 != sources } ?? sync.hasAbandoned(path)
+        await forEachDownload(of: set) { download, listed, path in
+            let request = wanted[path]
+            if let request, request.sources != listed.sources {
+                try? await download.remove()
+            } else if request.map(listed.fetchesAsSynced) != true {
+                do { _ = try await download.cancelByProducingResumeData() } catch {
+                    // The download has ended, or has no bytes.
+                    try? await download.remove()
+                }
+            }
         }
     }
 
