@@ -35,6 +35,8 @@ package enum FerryAPI {
     package static let everySession = "all"
     /// The session of the gateway's files. The name of such a file is a key; its label is the name to show.
     package static let gatewaySession = "gateway"
+    /// The session of the files of sets.
+    package static let setsSession = "sets"
     /// The maximum number of entries in a snapshot, and in one read by the daemon.
     package static let mostEntries = 1000
     /// The maximum number of parallel downloads, and of connections per host.

@@ -538,6 +538,27 @@ struct SetTests {
         }
     }
 
+    @Test("Set: what its downloads fetch cannot be changed, but their limits can")
+    func fixedContent() async throws {
+        try await DaemonRig.run { rig in
+            try await Self.pausedSet(of: [Self.line("f", rig)], rig) { id, place in
+                let page = try await rig.ask(.list, query: "session=sets").shape(DownloadPage.self)
+                let download = try #require(page.items.first).id.rawValue
+                let fixed: [JSONValue] = [["checksum": .null], ["urls": .list([.text(rig.origin.url("/g"))])]]
+                for change in fixed {
+                    let reply = try await rig.ask(.change, id: download, session: "sets", body: change)
+                    #expect(reply.status == 400 && reply.text.contains("checksums"), "\(reply.text)")
+                }
+                let limit: JSONValue = ["rateLimit": .whole(1 << 30)]
+                let reply = try await rig.ask(.change, id: download, session: "sets", body: limit)
+                #expect(reply.status == 200, "\(reply.text)")
+                let before = rig.origin.bodyBytes("/f")
+                let done = try await Self.resume(id, rig)
+                #expect(done.state == .complete && rig.origin.bodyBytes("/f") - before < 8 << 20, "\(done)")
+            }
+        }
+    }
+
     @Test("Set: a digest that the list states since a pause proves a file that was begun without it")
     func addedDigest() async throws {
         try await DaemonRig.run { rig in

@@ -305,6 +305,7 @@ extension SentenceTable {
         "a login or another link may help: {0}, {1}, {2}; then {3}": "可尝试登录或其他链接：{0}、{1}、{2}；然后 {3}",
         "to allow it: {0}, then {1}": "要允许它：{0}，然后 {1}",
         "to try it again: {0}": "要重试：{0}",
+        "correct the list if it is wrong, then: {0}": "如果列表有误，请更正，然后运行：{0}",
         "it goes on when a client requests it from the gateway": "有客户端向网关请求它时会继续",
         "to take it as it is: {0}, then {1}": "要按现状接受：{0}，然后 {1}",
         "wait for the other program, then: {0}": "请等待另一个程序结束，然后运行：{0}",

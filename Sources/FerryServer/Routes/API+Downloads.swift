@@ -163,9 +163,11 @@ extension API {
         return try await listed(download, call)
     }
 
-    /// Throws `invalidRequest` for a change of what a door's own downloads fetch: the door chooses that for its clients.
+    /// Throws `invalidRequest` for a change of what a door's own downloads or those of sets fetch: the door chooses that for its
+    /// clients, and a set for its directory.
     func checkMayChange(_ change: RequestChange, in session: String) throws(DownloadError) {
-        guard doors.opened?.owns(session) == true, !change.members.isDisjoint(with: DownloadRequest.contentMembers)
+        guard session == SetKeeper.session || doors.opened?.owns(session) == true,
+            !change.members.isDisjoint(with: DownloadRequest.contentMembers)
         else { return }
         throw DownloadError(.invalidRequest, ErrorPhrase(.fixedInSession, session), recovery: .needsUser)
     }

@@ -23,7 +23,7 @@ import Synchronization
 /// Unfinished and failed ones stay listed, and the next run of the set joins those that it requests in the same way.
 final class SetKeeper: Sendable {
     /// The session of the downloads.
-    static let session = "sets"
+    static let session = FerryAPI.setsSession
     /// The maximum number of sets that are synced at the same time.
     private static let mostRunning = 4
     /// The interval between progress reports of a running set.

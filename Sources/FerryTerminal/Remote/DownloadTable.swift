@@ -84,6 +84,10 @@ package struct DownloadTable: Sendable {
         download.session.hasSameBytes(as: FerryAPI.gatewaySession)
     }
 
+    private static func isOfSet(_ download: ListedDownload) -> Bool {
+        download.session.hasSameBytes(as: FerryAPI.setsSession)
+    }
+
     /// Returns the reason for a failure or a wait, with the command that continues the download; `nil` for other states.
     static func reason(_ download: ListedDownload) -> String? {
         if case .failed(let error) = download.status.state { return failure(error, of: download) }
@@ -120,7 +124,18 @@ package struct DownloadTable: Sendable {
             "it goes on when a client requests it from the gateway"
         case .waiting(.credentials) where isOfGateway(download), .waiting(.freshLink) where isOfGateway(download):
             "it goes on when a client requests it from the gateway"
-        case .failed(let error) where error.code == .checksum:
+        // The list of a set determines what its downloads fetch, and the sync records them.
+        case .failed(let error) where isOfSet(download) && error.code == .checksum:
+            "correct the list if it is wrong, then: \(resumingSets)"
+        case .failed(let error)
+        where isOfSet(download)
+            && (error.code == .refused || error.suggestionPhrase?.key == .giveLinkOfBegun || error.isOnlyForAnotherRun):
+            "to try it again: \(resumingSets)"
+        case .waiting(.credentials) where isOfSet(download), .waiting(.freshLink) where isOfSet(download):
+            "to try it again: \(resumingSets)"
+        // The size of a listed download cannot be changed.
+        case .failed(let error)
+        where error.code == .checksum && ![.otherSize, .fileLargerThan].contains(error.phrase?.key):
             "to take it as it is: \(setting(download, "checksum=none")), then \(command("resume", download))"
         case .failed(let error) where error.suggestionPhrase?.key == .giveAuthority:
             "to trust its authority: \(setting(download, "ca-file=FILE")), then \(command("resume", download))"
@@ -156,6 +171,9 @@ package struct DownloadTable: Sendable {
         default: nil
         }
     }
+
+    /// The command that syncs all sets of the daemon.
+    private static let resumingSets = "ferry sets resume all"
 
     /// Returns the command `verb` for a download.
     static func command(_ verb: String, _ download: ListedDownload, _ words: String = "") -> String {

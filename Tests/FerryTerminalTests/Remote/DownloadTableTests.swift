@@ -187,6 +187,37 @@ import Testing
         }
     }
 
+    /// Following the advice to drop the checksum made a set complete with wrong bytes, and dropped no size.
+    @Test("DownloadTable: a download of a set is fetched again by its set, and no command changes what it fetches")
+    func ofSet() {
+        let other = DownloadError(.conflict, ErrorPhrase(.otherFile, "x"), suggestion: ErrorPhrase(.giveLinkOfBegun))
+        let states: [DownloadState] = [
+            .failed(DownloadError(.checksum, ErrorPhrase(.wrongDigest, "a", "b"))),
+            .failed(DownloadError(.checksum, ErrorPhrase(.otherSize, "91239", "5"))),
+            .failed(DownloadError(.refused, ErrorPhrase(.serverAnswered, "404"))), .failed(other),
+            .waiting(.credentials), .waiting(.freshLink),
+        ]
+        for state in states {
+            var download = ListedDownload.sample("0123456789abcdef", state)
+            download.session = FerryAPI.setsSession
+            let lines =
+                DownloadTable(width: nil).lines([download], identifiers: .whole)
+                + DownloadFacts.lines(DownloadDetail(download), events: [])
+            let text = lines.joined(separator: "\n")
+            #expect(text.contains("ferry sets resume all"), "\(text)")
+            #expect(!text.contains("ferry set ") && !text.contains("--checksum"), "\(text)")
+        }
+    }
+
+    @Test("DownloadTable: to drop the checksum is not advised for a file of another size")
+    func anotherSize() {
+        for phrase in [ErrorPhrase(.otherSize, "91239", "5"), ErrorPhrase(.fileLargerThan, "5")] {
+            let failed = ListedDownload.sample("0123456789abcdef", .failed(DownloadError(.checksum, phrase)))
+            let text = DownloadTable(width: nil).lines([failed], identifiers: .whole).joined(separator: "\n")
+            #expect(!text.contains("checksum=none"), "\(text)")
+        }
+    }
+
     @Test(
         "DownloadFacts: a certificate of no authority, or a link to another file, has the command that goes on",
         arguments: [
