@@ -147,7 +147,9 @@ enum SetPath {
     ///
     /// - Parameter safeNames: Whether each name is made safe for every file system (``SafeName``); otherwise it is kept
     ///   as far as this system and Ferry allow (``KeptName``).
-    static func make(_ text: String, safeNames: Bool = false) -> String? { make(names: names(in: text), safeNames: safeNames) }
+    static func make(_ text: String, safeNames: Bool = false) -> String? {
+        make(names: names(in: text), safeNames: safeNames)
+    }
 
     /// Returns the names of a path, without those of the directory itself at its start.
     static func names(in text: String) -> [String] {
@@ -177,7 +179,9 @@ enum SetPath {
     }
 
     /// Returns the path with these names as the source states it: with `%2F` for a `/` within a name.
-    static func listed(_ names: [String]) -> String { names.map { $0.replacing("/", by: "%2F") }.joined(separator: "/") }
+    static func listed(_ names: [String]) -> String {
+        names.map { $0.replacing("/", by: "%2F") }.joined(separator: "/")
+    }
 
     /// Whether a path can be the key of an object of a set without changes, even if its names cannot be used for files. Such a
     /// path is not absolute, and has no `.`, `..` or control characters, which stores' lists and messages cannot contain.

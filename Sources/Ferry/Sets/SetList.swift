@@ -100,7 +100,8 @@ package struct SetList: Sendable {
 
     /// Adds a file. If the list states no path, the file has the name in its first URL, below `directory`.
     private mutating func add(
-        _ path: String?, below directory: String? = nil, _ urls: [DownloadURL], line: Int, _ body: (inout SetEntry) -> Void
+        _ path: String?, below directory: String? = nil, _ urls: [DownloadURL], line: Int,
+        _ body: (inout SetEntry) -> Void
     ) {
         do throws(DownloadError) {
             var entry: SetEntry

@@ -445,7 +445,8 @@ struct SetReader: Sendable {
     }
 
     /// Whether a directory's page has the path of the requested one, which may be encoded differently.
-    private static func isSameDirectory(_ answered: DownloadURL, _ asked: DownloadURL, below root: DownloadURL) -> Bool {
+    private static func isSameDirectory(_ answered: DownloadURL, _ asked: DownloadURL, below root: DownloadURL) -> Bool
+    {
         guard answered.path.utf8.hasSuffix("/"), let names = SetPath.names(of: answered, below: root),
             let wanted = SetPath.names(of: asked, below: root)
         else { return false }
@@ -539,7 +540,9 @@ struct SetReader: Sendable {
             // allow(origin): decides what a page lists; nothing is sent.
             let own = links.lazy.map(\.url).filter { $0.origin == page.origin }
             if own.contains(where: { SetPath.names(of: $0, below: page) != nil }) { return true }
-            guard own.allSatisfy({ $0.path.utf8.hasSuffix("/") && page.path.utf8.hasPrefix($0.path) }) else { return false }
+            guard own.allSatisfy({ $0.path.utf8.hasSuffix("/") && page.path.utf8.hasPrefix($0.path) }) else {
+                return false
+            }
             let parent = page.path.utf8.dropLast().lastIndex(of: UInt8(ascii: "/")).map { String(page.path[...$0]) }
             return hasEmptyList || own.contains { $0.path == parent }
         }

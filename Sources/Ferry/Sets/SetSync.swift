@@ -334,7 +334,6 @@ public final class SetSync: Sendable {
         }
     }
 
-
     // MARK: The end
 
     /// Deletes files that are gone from the source, if this is requested and the list was read completely. Replaces the

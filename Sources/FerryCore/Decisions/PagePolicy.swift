@@ -3,8 +3,8 @@
 /// Sign-in forms, captive portals and the error pages of expired links are sent with status 200. A page is rejected if the file
 /// name indicates another type. If the name that the user gave has an extension, only that name decides; otherwise the server's
 /// name and the names in the URLs do. A name without an extension indicates nothing; page extensions (`.html`, `.php`, …)
-/// indicate a page. If the user gave the name, and the URL leads to itself with a `/` at its end, the page is that of a directory
-/// in place of the file.
+/// indicate a page. If the given name is that of the URL, as in a set, and the URL leads to itself with a `/` at its end, the page
+/// is that of a directory in place of the file.
 package struct PagePolicy: Hashable, Sendable {
     /// The file name that the user gave; `nil` if the server names the file.
     package var givenName: String?
@@ -38,7 +38,11 @@ package struct PagePolicy: Hashable, Sendable {
     private func promisesFile(_ suggested: String?, url: DownloadURL, finalURL: DownloadURL) -> Bool {
         if let givenName, let promise = Self.promise(of: givenName) { return promise == .file }
         // allow(origin): of two addresses of one page; nothing is sent.
-        if givenName != nil, finalURL.path == url.path + "/", finalURL.origin == url.origin { return true }
+        if let givenName, givenName.utf8.elementsEqual(url.lastPathSegment), finalURL.path == url.path + "/",
+            finalURL.origin == url.origin
+        {
+            return true
+        }
         let named = [suggested.map { Array($0.utf8) }, url.lastPathSegment].compactMap(\.self)
         let promises = named.compactMap { Self.promise(of: String(decoding: $0, as: UTF8.self)) }
         if !promises.isEmpty { return promises.contains(.file) }

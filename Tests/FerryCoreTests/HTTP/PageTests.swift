@@ -93,6 +93,7 @@ struct PageTests {
             Names(url: "http://h/.config"), Names(url: "http://h/x", disposition: "inline; filename=x.htm"),
             Names(url: "http://h/web/example.com"), Names(url: "http://h/a", final: "http://h/b.html"),
             Names(url: "http://h/a", final: "http://h/a/"), Names(given: "a", url: "http://h/a", final: "http://h/b/"),
+            Names(given: "b", url: "http://h/a", final: "http://h/a/"),
             Names(given: "a.html", url: "http://h/a", final: "http://h/a/"),
         ])
     func asked(names: Names) throws {

@@ -191,17 +191,19 @@ struct RecordTests {
     }
 
     /// They were left out without a message.
-    @Test("Index page: files with a slash in their names, and with names like Ferry's, are stored under others and told")
+    @Test(
+        "Index page: files with a slash in their names, and with names like Ferry's, are stored under others and told")
     func likeOurs() async throws {
         try await Workshop.run { shop in
-            let paths = [
-                ("i%2Fj", "i%2Fj", "i_j"), ("k%5Cl", "k\\l", "k_l"), ("s%2Fx/g", "s%2Fx/g", "s_x/g"),
-                ("x.ferry-digests", nil, "x.ferry-digests_"), (".ferry-digests", nil, "_ferry-digests"),
-                (".y.FERRY-DIGESTS", nil, ".y.FERRY-DIGESTS_"), (".y.ferry-digests/f", nil, ".y.ferry-digests_/f"),
-                ("FERRY-MANIFEST.JSONL.", nil, "FERRY-MANIFEST.JSONL._"),
-                ("d/ferry-manifest.jsonl", nil, "d/ferry-manifest.jsonl_"),
-                ("ferry-manifest.jsonl/f", nil, "ferry-manifest.jsonl_/f"),
-            ] as [(link: String, listed: String?, path: String)]
+            let paths =
+                [
+                    ("i%2Fj", "i%2Fj", "i_j"), ("k%5Cl", "k\\l", "k_l"), ("s%2Fx/g", "s%2Fx/g", "s_x/g"),
+                    ("x.ferry-digests", nil, "x.ferry-digests_"), (".ferry-digests", nil, "_ferry-digests"),
+                    (".y.FERRY-DIGESTS", nil, ".y.FERRY-DIGESTS_"), (".y.ferry-digests/f", nil, ".y.ferry-digests_/f"),
+                    ("FERRY-MANIFEST.JSONL.", nil, "FERRY-MANIFEST.JSONL._"),
+                    ("d/ferry-manifest.jsonl", nil, "d/ferry-manifest.jsonl_"),
+                    ("ferry-manifest.jsonl/f", nil, "ferry-manifest.jsonl_/f"),
+                ] as [(link: String, listed: String?, path: String)]
             var names: [String] = []
             for (link, _, _) in paths {
                 shop.server.serve("/pub/" + link, Resource(text: link))

@@ -205,7 +205,9 @@ struct SetListTests {
             listing.add(list.entries, SetFilter())
             #expect(listing.entries.map(\.path) == ["a"] && list.problems.isEmpty, "\(text)")
             #expect(listing.entries[0].checksum?.hex != other)
-            let keys: [ErrorPhrase.Key?] = listing.problems.map { if case .phrase(let phrase) = $0 { phrase.key } else { nil } }
+            let keys: [ErrorPhrase.Key?] = listing.problems.map {
+                if case .phrase(let phrase) = $0 { phrase.key } else { nil }
+            }
             #expect(keys == (isProblem ? [.listedTwice] : []), "\(text)")
         }
     }
@@ -213,11 +215,12 @@ struct SetListTests {
     /// The names were made safe for every file system, without a message.
     @Test("List: a file without a path has the name in its URL, unchanged as far as this system allows")
     func namesOfURLs() throws {
-        let expected = [
-            (".hidden", ".hidden", nil), ("-dash", "-dash", nil), ("CON", "CON", nil), ("dot.", "dot.", nil),
-            ("q%3Fq", "q?q", nil), ("a%7Cb", "a|b", nil), ("x*y", "x*y", nil), ("i%2Fj", "i_j", "i%2Fj"),
-            ("a.part.ferry", "a.part.ferry_", "a.part.ferry"), ("", "download", nil),
-        ] as [(name: String, path: String, listed: String?)]
+        let expected =
+            [
+                (".hidden", ".hidden", nil), ("-dash", "-dash", nil), ("CON", "CON", nil), ("dot.", "dot.", nil),
+                ("q%3Fq", "q?q", nil), ("a%7Cb", "a|b", nil), ("x*y", "x*y", nil), ("i%2Fj", "i_j", "i%2Fj"),
+                ("a.part.ferry", "a.part.ferry_", "a.part.ferry"), ("", "download", nil),
+            ] as [(name: String, path: String, listed: String?)]
         for (name, path, listed) in expected {
             for text in ["{\"url\":\"http://h/n/\(name)\"}", "http://h/n/\(name)"] {
                 let entry = try #require(try Self.list(text).entries.first)

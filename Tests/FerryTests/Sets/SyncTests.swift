@@ -453,7 +453,9 @@ struct SyncTests {
             let error = await #expect(throws: DownloadError.self) {
                 try await Self.sync(shop, "/pub/list.jsonl") { $0.deletesGone = true }
             }
-            #expect(error?.phrase?.key == .setLeadsElsewhere && FileManager.default.fileExists(atPath: shop.path("big.bin")))
+            #expect(
+                error?.phrase?.key == .setLeadsElsewhere && FileManager.default.fileExists(atPath: shop.path("big.bin"))
+            )
         }
     }
 
