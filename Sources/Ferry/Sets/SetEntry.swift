@@ -68,7 +68,7 @@ public struct SetEntry: Sendable, Hashable {
     /// Creates the entry of a local file at a path below the directory of the source.
     init(_ file: SourceFile, at path: String, totalBytes: ByteCount, safeNames: Bool) throws(DownloadError) {
         let safe = safeNames ? SetPath.make(path, safeNames: true) : SetPath.isKey(path) ? path : nil
-        guard let safe else { throw DownloadError(.invalidRequest, ErrorPhrase(.notAKey, TextError.quote(path))) }
+        guard let safe else { throw DownloadError(.invalidRequest, ErrorPhrase(.notAKey, path)) }
         (self.path, sources, self.totalBytes, self.file) = (safe, [], totalBytes, file)
         listedPath = safe.hasSameBytes(as: path) ? nil : path
     }

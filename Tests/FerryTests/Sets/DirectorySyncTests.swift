@@ -623,6 +623,19 @@ struct DirectorySyncTests {
         }
     }
 
+    /// Both were called `a?b`, the name of a third file, which was stored.
+    @Test("Directory: a name that cannot be a key is told whole, not as that of another file")
+    func controlCharacters() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            for name in ["a\nb", "a\tb", "a?b"] { try Self.write(shop, name, Self.bytes(1)) }
+            let report = try await Self.sync(shop, bucket)
+            #expect(report.fetchedCount == 1 && bucket["target/set/a?b"] != nil, "\(report)")
+            #expect(report.problems.count == 2 && report.problems.allSatisfy { !$0.contains("a?b") }, "\(report)")
+            for name in ["a\nb", "a\tb"] { #expect(report.problems.contains { $0.contains(name) }, "\(report)") }
+        }
+    }
+
     #if os(Linux)
         @Test("Directory: what is left out and what fails is told by the bytes of its name, in JSON too")
         func equivalentNames() async throws {
