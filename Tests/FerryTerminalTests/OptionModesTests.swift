@@ -153,6 +153,20 @@ import Testing
         }
     }
 
+    /// The message was about hidden files of the home directory.
+    @Test("SyncPlanner: a directory without a name is refused, with --daemon too")
+    func emptyDirectory() throws {
+        for option in [[], ["--safe-names"]] {
+            let error = #expect(throws: UsageError.self) { try Self.daemonSet(option + ["http://h/d/", ""]) }
+            #expect(error?.message.contains("is empty") == true)
+            let arguments = try SyncArguments.parse(option + ["http://h/d/", ""])
+            let planner = SyncPlanner(
+                try GetOptions.parse(["http://h/f"]), arguments.request, arguments.trust, arguments.run, arguments.show,
+                world: Self.world)
+            #expect(throws: UsageError.self) { try planner.destination(arguments) }
+        }
+    }
+
     @Test(
         "SyncPlanner: a sync into the home directory or above it needs --safe-names",
         arguments: [

@@ -221,6 +221,7 @@ extension SentenceTable {
 
     /// The patterns of the commands for sets; see ``chinesePatterns``.
     static let setPatterns: [String: String] = [
+        "the name of the directory is empty: . is the current directory": "目录名称为空：当前目录是 .",
         "hidden files of the source would be settings of your programs in {0}: name a directory below it, or give --safe-names":
             "来源中的隐藏文件会成为 {0} 中程序的设置：请指定其下的目录，或使用 --safe-names",
         "--delete cannot be used with filters of size and age: what they leave out is not known":
