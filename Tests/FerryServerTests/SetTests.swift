@@ -516,7 +516,7 @@ struct SetTests {
                 #","sha256":"\#(String(repeating: "0", count: 64))""#,
                 #","sha256":"\#(Resource(size: 8 << 20, seed: 1).sha256)""#
             ),
-            (#","size":5"#, #","size":8388608"#), (#","size":5"#, ""),
+            (#","size":5"#, #","size":8388608"#), (#","size":9000000"#, ""),
         ])
     func correctedList(wrong: String, right: String) async throws {
         try await DaemonRig.run { rig in

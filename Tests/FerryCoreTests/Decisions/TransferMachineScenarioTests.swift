@@ -304,6 +304,17 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(outcome == .finished && world.restarts == 1 && world.machine.file.proof == .strong)
     }
 
+    /// A size that a list had wrong, or that was added to it after a pause, was ignored, so the file counted as complete.
+    @Test(
+        "TransferMachine: a resumed file of another size than the expected one fails, and the held bytes stay",
+        arguments: [20 << 20, 41 << 20] as [ByteCount])
+    func otherSize(expected: ByteCount) {
+        let (held, file) = heldPart()
+        let (world, outcome) = run(
+            ModelOrigin(), settings: { $0.expectedBytes = expected }, held: held, total: 40 << 20, file: file)
+        #expect(code(outcome) == .checksum && world.machine.bytes.writtenBytes == 10_000_000)
+    }
+
     @Test("TransferMachine: a complete part file needs no request")
     func complete() {
         let held = PartialContent(identity: FileIdentity(etag: "\"a1\"", totalBytes: 9), ranges: RangeSet(0..<9))

@@ -404,12 +404,18 @@ package struct TransferMachine: Sendable {
             connections.readsWhole(on: id, total: representation.identity.totalBytes, isPlaced: false)
             return .begin(representation)
         case .goOn(let range, let representation, let proof):
+            if let error = otherSize(representation.identity.totalBytes) {
+                return dropOrEnd(fetch.source, error.reason, error)
+            }
             let offset = bytes.writtenBytes
             goOn(representation, from: fetch.source, join: proof)
             connections.readsRest(on: id, range)
             report(.resumed(offset: offset, totalBytes: bytes.total, reason: reason(proof)))
             return .read
         case .rewind(let representation, let proof):
+            if let error = otherSize(representation.identity.totalBytes) {
+                return dropOrEnd(fetch.source, error.reason, error)
+            }
             let offset = bytes.writtenBytes
             goOn(representation, from: fetch.source, join: proof)
             connections.limitToSingleConnection()
