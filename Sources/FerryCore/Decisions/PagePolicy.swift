@@ -38,11 +38,9 @@ package struct PagePolicy: Hashable, Sendable {
     private func promisesFile(_ suggested: String?, url: DownloadURL, finalURL: DownloadURL) -> Bool {
         if let givenName, let promise = Self.promise(of: givenName) { return promise == .file }
         // allow(origin): of two addresses of one page; nothing is sent.
-        if let givenName, givenName.utf8.elementsEqual(url.lastPathSegment), finalURL.path == url.path + "/",
-            finalURL.origin == url.origin
-        {
-            return true
-        }
+        // allow(origin): of two addresses of one page; nothing is sent.
+        let isDirectory = finalURL.path == url.path + "/" && finalURL.origin == url.origin
+        if isDirectory, givenName?.utf8.elementsEqual(url.lastPathSegment) == true { return true }
         let named = [suggested.map { Array($0.utf8) }, url.lastPathSegment].compactMap(\.self)
         let promises = named.compactMap { Self.promise(of: String(decoding: $0, as: UTF8.self)) }
         if !promises.isEmpty { return promises.contains(.file) }
