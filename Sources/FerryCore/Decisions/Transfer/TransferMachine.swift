@@ -397,7 +397,7 @@ package struct TransferMachine: Sendable {
             }
             let refusal =
                 file.former.flatMap { ReplacementPolicy.refusal(of: representation, insteadOf: $0, rules) }
-                ?? fetch.unless.flatMap { refusal(of: representation, insteadOf: $0) }
+                ?? fetch.unless.flatMap { self.refusal(of: representation, insteadOf: $0) }
             if let refusal { return deadLink(refusal, 200, fetch) }
             guard acceptOrEnd(representation) else { return .leave }
             take(representation, from: fetch.source)
