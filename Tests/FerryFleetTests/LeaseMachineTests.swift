@@ -146,6 +146,32 @@ import Testing
         #expect(machine.attempts(of: row.key) == 2)
     }
 
+    @Test("LeaseMachine: a row whose server is down or whose attempt has failed continues with its mirror, under its budget")
+    func mirrors() throws {
+        var machine = LeaseMachine()
+        let lease = Self.lease(1, try Self.batch())
+        let urls = ["http://a.test/x", "http://b.test/x"]
+        let row = FleetRow(
+            lease, number: 1, urls: urls.joined(separator: "\t"), checksum: nil,
+            within: WorkerBounds(place: .directory("/")))
+        _ = machine.beat([lease], deadline: .seconds(1000))
+        machine.add([row], of: 1) { $0 }
+        let table = BudgetTable(["*"])
+        for (time, host, setback) in [
+            (0, "a.test", .failed(bytes: 0)), (1, "b.test", .postponed), (2, "b.test", .absent),
+            (3, "a.test", .failed(bytes: 0)),
+        ] as [(Int, String, LeaseMachine.Setback)] {
+            _ = machine.wake(at: .seconds(time)) { $0 }
+            #expect(machine.start(most: 1, at: .seconds(time)) { $0 != host } == [])
+            let started = try #require(machine.start(most: 1, at: .seconds(time)) { $0 == host }.first)
+            #expect(started.host == host && table.sources(of: started).map(\.host) == [host])
+            // Its file and its result have the list's order.
+            #expect(started.request == row.request && started.request.sources.map(\.text) == urls)
+            machine.retry(row.key, after: setback, at: .seconds(time + 1))
+        }
+        #expect(machine.attempts(of: row.key) == 2)
+    }
+
     @Test("LeaseMachine: a start that requested nothing is no attempt, and progress begins the count of failures anew")
     func setbacks() throws {
         var machine = LeaseMachine()

@@ -30,10 +30,10 @@ struct BudgetTable: Sendable, Hashable {
         return budget == Self.standard ? host : budget
     }
 
-    /// Returns the URLs of a row that may be requested. A start is counted only for the first URL, so further URLs must have no
-    /// budget or the same one.
+    /// Returns the URLs of a row that its next attempt may request. A start is counted only for the first URL, so further URLs must
+    /// have no budget or the same one.
     func sources(of row: FleetRow) -> [DownloadURL] {
         let counted = key(of: row.host)
-        return row.request.sources.filter { ["", counted].contains(key(of: FleetRow.host(of: $0))) }
+        return row.sources.filter { ["", counted].contains(key(of: FleetRow.host(of: $0))) }
     }
 }

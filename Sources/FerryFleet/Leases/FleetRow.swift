@@ -9,8 +9,17 @@ struct FleetRow: Sendable, Hashable {
     /// Why the row is not a valid request; `nil` if it is.
     let problem: Reason?
 
-    /// The host of its first URL.
-    var host: String { request.sources.first.map(Self.host) ?? "" }
+    /// The index of the URL with which the next attempt begins.
+    private var first = 0
+
+    /// Its URLs in the order in which the next attempt requests them.
+    var sources: [DownloadURL] { Array(request.sources[first...] + request.sources[..<first]) }
+
+    /// The host of the URL that is requested next.
+    var host: String { sources.first.map(Self.host) ?? "" }
+
+    /// Lets the next attempt begin with the next URL.
+    mutating func turn() { first = (first + 1) % max(1, request.sources.count) }
 
     /// The server that the row depends on; `nil` if it has mirrors.
     var server: Origin? { request.sources.count == 1 ? request.sources.first.map(Origin.init(of:)) : nil }

@@ -30,10 +30,11 @@ struct LeaseMachine: Sendable {
 
     /// Why a running row waits for another start.
     enum Setback: Sendable, Hashable {
-        /// The attempt has failed, with this many bytes present.
+        /// The attempt has failed, with this many bytes present. The next one begins with the row's next URL.
         case failed(bytes: ByteCount)
-        /// The attempt does not count, because the server is down or has requested a pause, the disk is full, or the leases had
-        /// expired.
+        /// The server is down, so the attempt does not count. The next one begins with the row's next URL.
+        case absent
+        /// The attempt does not count, because a server has requested a pause, the disk is full, or the leases had expired.
         case postponed
     }
 
@@ -285,6 +286,10 @@ struct LeaseMachine: Sendable {
             let most = max(bytes, entries[key]?.bytes ?? 0)
             entries[key]?.failures = count
             entries[key]?.bytes = most
+            entries[key]?.row.turn()
+        case .absent:
+            entries[key]?.attempts -= 1
+            entries[key]?.row.turn()
         case .postponed: entries[key]?.attempts -= 1
         }
         runningCount -= 1

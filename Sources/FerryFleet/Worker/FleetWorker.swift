@@ -426,8 +426,8 @@ extension FleetWorker {
             let rows = try await store.rows(of: lease, within: plan.bounds)
             for row in rows {
                 guard let download = downloads[row.key] else { continue }
-                if setback(of: download, row.key) != nil { continue }
-                ended[row.key] = result(of: download, row.key, lease: lease.number)
+                if setback(of: download, row) != nil { continue }
+                ended[row.key] = result(of: download, row)
             }
             take(rows, of: lease.number, ended: ended)
         }
@@ -442,11 +442,15 @@ extension FleetWorker {
         var requests: [DownloadRequest] = []
         var fresh: [FleetRow] = []
         for row in rows {
+            let sources = budgets.sources(of: row)
             if let download = downloads[row.key] {
-                do { try await download.requeue() } catch { fail(row, error) }
+                do throws(DownloadError) {
+                    if download.request.sources != sources { try await download.change { $0.sources = sources } }
+                    try await download.requeue()
+                } catch { fail(row, error) }
                 continue
             }
-            var request = plan.request(of: row, from: budgets.sources(of: row))
+            var request = plan.request(of: row, from: sources)
             request.userInfo = [Self.mark: "\(row.key.batch) \(row.key.number) \(row.lease)"]
             if budgets.budget(of: row.host) != nil {
                 // One start is one request.
@@ -505,7 +509,8 @@ extension FleetWorker {
     /// The time between two attempts while the file is in use elsewhere.
     private static let timeToLetGo: Duration = .seconds(15)
 
-    /// The longest time between two attempts, unless a server requests a longer one.
+    /// The shortest and the longest time between two attempts, unless a server requests a longer one.
+    private static let shortestPause: Duration = .seconds(1)
     private static let longestPause: Duration = .seconds(60)
 
     /// The time between two attempts while neither servers nor the database can be reached.
@@ -551,8 +556,8 @@ extension FleetWorker {
         if case .failed(let error) = download.status.state {
             // A shutdown does not end the row.
             if error.code == .shutDown { return }
-            if let (setback, delay) = setback(of: download, key) {
-                if setback != .postponed, case .transient(let retryAfter?) = error.recovery, !host.isEmpty {
+            if let (setback, delay) = setback(of: download, row) {
+                if case .failed = setback, case .transient(let retryAfter?) = error.recovery, !host.isEmpty {
                     holds[host] = max(holds[host] ?? .zero, retryAfter)
                     gate.hold(host)
                 }
@@ -562,7 +567,7 @@ extension FleetWorker {
                 return wait(key, setback, delay, error.code == .diskFull ? message : nil)
             }
         }
-        guard let result = result(of: download, key, lease: row.lease), machine.end(key, result) else { return }
+        guard let result = result(of: download, row), machine.end(key, result) else { return }
         free(key)
         times.countEnd()
         switch download.status.state {
@@ -574,26 +579,31 @@ extension FleetWorker {
     }
 
     /// Returns why and for how long a row waits after its download has failed; `nil` if the row has ended.
-    private func setback(of download: Download, _ key: RowKey) -> (LeaseMachine.Setback, Duration)? {
+    private func setback(of download: Download, _ row: FleetRow) -> (LeaseMachine.Setback, Duration)? {
         guard case .failed(let error) = download.status.state else { return nil }
         // A full disk concerns every row; otherwise the whole list would fail.
         if error.code == .diskFull { return (.postponed, Self.patience) }
         let bytes = download.status.progress.completedBytes
-        let failures = machine.failures(of: key, bytes: bytes)
+        let failures = machine.failures(of: row.key, bytes: bytes)
         // Another worker that has lost the lease may keep the file open until its next heartbeat.
         if error.code == .conflict, download.request.uploadTo == nil {
             return failures < Self.mostConflicts ? (.failed(bytes: bytes), Self.timeToLetGo) : nil
         }
-        guard case .transient(let retryAfter) = error.recovery else { return nil }
+        let count = row.request.sources.count
+        guard case .transient(let retryAfter) = error.recovery else {
+            // The download did not have the mirrors that are subject to other budgets.
+            let hasOthers = download.request.sources.count < count && failures < count
+            return hasOthers ? (.failed(bytes: bytes), Self.shortestPause) : nil
+        }
         // The network of this machine is probably at fault, not the row or its server.
         if error.code == .network, lacksDatabase { return (.postponed, Self.timeToReconnect) }
         switch error.phrase?.key {
-        case .hostGivenUp: return nil
-        case .hostIsAbsent: return (.postponed, max(retryAfter ?? .zero, .milliseconds(200)))
+        case .hostGivenUp where count == 1: return nil
+        case .hostIsAbsent: return (.absent, max(retryAfter ?? .zero, .milliseconds(200)))
         default:
             // Downloads with attempts of their own have already made them.
             guard failures <= plan.retries, download.request.maxAttempts == 0 else { return nil }
-            let pause = min(.seconds(1 << min(failures - 1, 10)), Self.longestPause)
+            let pause = min(Self.shortestPause * (1 << min(failures - 1, 10)), Self.longestPause)
             return (.failed(bytes: bytes), max(retryAfter ?? .zero, pause))
         }
     }
@@ -625,12 +635,14 @@ extension FleetWorker {
     }
 
     /// The result of a listed download; `nil` if it has not ended.
-    private func result(of download: Download, _ key: RowKey, lease: Int64) -> FleetResult? {
+    private func result(of download: Download, _ row: FleetRow) -> FleetResult? {
         let snapshot = download.snapshot
+        let number = Int(row.key.number)
+        var request = snapshot.request
+        request.sources = row.request.sources
         let subject = ResultSubject(
-            request: snapshot.request,
-            place: ListPlace(list: 0, line: Int(key.number), offset: 0, number: Int(key.number)))
-        let attempts = attempts(of: key, download)
+            request: request, place: ListPlace(list: 0, line: number, offset: 0, number: number))
+        let attempts = attempts(of: row.key, download)
         let line: ResultLine
         switch snapshot.status.state {
         case .completed:
@@ -643,7 +655,7 @@ extension FleetWorker {
             line = .failed(error, subject, attempts: attempts, clock.date(at: now))
         case .waiting, .downloading, .verifying, .paused: return nil
         }
-        return FleetResult(key: key, lease: lease, line: line.text)
+        return FleetResult(key: row.key, lease: row.lease, line: line.text)
     }
 
     /// The result of a row that is not a valid request.
