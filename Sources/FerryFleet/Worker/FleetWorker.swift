@@ -562,9 +562,7 @@ extension FleetWorker {
                     gate.hold(host)
                 }
                 if error.phrase?.key == .hostIsAbsent, let server = row.server { absent[server] = now + delay }
-                let directory = Paths.parent(of: download.status.path ?? "")
-                let message: Reason = "\(directory): the disk is full; files wait for space"
-                return wait(key, setback, delay, error.code == .diskFull ? message : nil)
+                return wait(key, setback, delay, Self.complaint(error, download))
             }
         }
         guard let result = result(of: download, row), machine.end(key, result) else { return }
@@ -606,6 +604,12 @@ extension FleetWorker {
             let pause = min(Self.shortestPause * (1 << min(failures - 1, 10)), Self.longestPause)
             return (.failed(bytes: bytes), max(retryAfter ?? .zero, pause))
         }
+    }
+
+    /// The message about an error that concerns every row; `nil` if it concerns only this one.
+    private static func complaint(_ error: DownloadError, _ download: Download) -> Reason? {
+        guard error.code == .diskFull, case .file(let path) = download.request.destination else { return nil }
+        return "\(Paths.parent(of: path)): the disk is full; files wait for space"
     }
 
     /// Returns the number of attempts at a row whose download has ended; `nil` if nothing was requested.
