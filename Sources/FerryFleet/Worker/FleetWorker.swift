@@ -579,8 +579,8 @@ extension FleetWorker {
     /// Returns why and for how long a row waits after its download has failed; `nil` if the row has ended.
     private func setback(of download: Download, _ row: FleetRow) -> (LeaseMachine.Setback, Duration)? {
         guard case .failed(let error) = download.status.state else { return nil }
-        // A full disk concerns every row; otherwise the whole list would fail.
-        if error.code == .diskFull { return (.postponed, Self.patience) }
+        // A full disk or an unreachable store concerns every row; otherwise the whole list would fail.
+        if error.code == .diskFull || Self.lacksStore(error, download) { return (.postponed, Self.patience) }
         let bytes = download.status.progress.completedBytes
         let failures = machine.failures(of: row.key, bytes: bytes)
         // Another worker that has lost the lease may keep the file open until its next heartbeat.
@@ -606,8 +606,18 @@ extension FleetWorker {
         }
     }
 
+    /// Whether all bytes of a failed download are present, and the store of its object cannot be reached or is out of order.
+    private static func lacksStore(_ error: DownloadError, _ download: Download) -> Bool {
+        guard download.request.uploadTo != nil, error.code == .network, case .transient = error.recovery else {
+            return false
+        }
+        let progress = download.status.progress
+        return progress.completedBytes == progress.totalBytes
+    }
+
     /// The message about an error that concerns every row; `nil` if it concerns only this one.
     private static func complaint(_ error: DownloadError, _ download: Download) -> Reason? {
+        if lacksStore(error, download) { return "\(error.reason); files wait" }
         guard error.code == .diskFull, case .file(let path) = download.request.destination else { return nil }
         return "\(Paths.parent(of: path)): the disk is full; files wait for space"
     }
