@@ -443,6 +443,7 @@ extension FleetWorker {
         var fresh: [FleetRow] = []
         for row in rows {
             let sources = budgets.sources(of: row)
+            if let download = downloads[row.key], Self.isOfOtherFile(download) { await beginAnew(download, row.key) }
             if let download = downloads[row.key] {
                 do throws(DownloadError) {
                     if download.request.sources != sources { try await download.change { $0.sources = sources } }
@@ -467,6 +468,20 @@ extension FleetWorker {
                 do { register([try await manager.download(request)], [row]) } catch { fail(row, error) }
             }
         }
+    }
+
+    /// Whether a download has failed because its part file is not of the row's file: a removed batch of the same name, or a mirror
+    /// with other content, has left it.
+    private static func isOfOtherFile(_ download: Download) -> Bool {
+        guard case .failed(let error) = download.status.state else { return false }
+        return error.phrase?.key == .otherFile
+    }
+
+    /// Removes a download with its part file, so that the row's next one begins anew.
+    private func beginAnew(_ download: Download, _ key: RowKey) async {
+        (downloads[key], keys[download.id]) = (nil, nil)
+        try? await download.cancel()
+        try? await download.remove()
     }
 
     private func register(_ new: [Download], _ rows: [FleetRow]) {
@@ -583,9 +598,10 @@ extension FleetWorker {
         if error.code == .diskFull || Self.lacksStore(error, download) { return (.postponed, Self.patience) }
         let bytes = download.status.progress.completedBytes
         let failures = machine.failures(of: row.key, bytes: bytes)
-        // Another worker that has lost the lease may keep the file open until its next heartbeat.
         if error.code == .conflict, download.request.uploadTo == nil {
-            return failures < Self.mostConflicts ? (.failed(bytes: bytes), Self.timeToLetGo) : nil
+            guard failures < Self.mostConflicts else { return nil }
+            // Another worker that has lost the lease may keep the file open until its next heartbeat.
+            return (.failed(bytes: bytes), Self.isOfOtherFile(download) ? Self.shortestPause : Self.timeToLetGo)
         }
         let count = row.request.sources.count
         guard case .transient(let retryAfter) = error.recovery else {
