@@ -536,15 +536,19 @@ extension FleetWorker {
 
     /// Lets a running row wait for another attempt.
     ///
-    /// - Parameter message: Reported at most once in ``patience``; `nil` for no message.
+    /// - Parameter message: `nil` for no message.
     private func wait(_ key: RowKey, _ setback: LeaseMachine.Setback, _ delay: Duration, _ message: Reason? = nil) {
-        if let message, now >= times.complainAt {
-            times.complainAt = now + Self.patience
-            report.message(message)
-        }
+        if let message { complain(message) }
         free(key)
         machine.retry(key, after: setback, at: now + delay)
         changed.notify()
+    }
+
+    /// Reports a message that may concern every row; at most one in ``patience``.
+    private func complain(_ message: Reason) {
+        guard now >= times.complainAt else { return }
+        times.complainAt = now + Self.patience
+        report.message(message)
     }
 
     /// Handles one event of the manager.
@@ -690,7 +694,10 @@ extension FleetWorker {
 
     /// The result of a row that is not a valid request.
     private func unusable(_ row: FleetRow) -> FleetResult {
-        failure(row, DownloadError(.invalidRequest, row.problem ?? "it has no usable URL", recovery: .needsUser))
+        let problem = row.problem ?? "it has no usable URL"
+        // With -v, each failure is reported.
+        if !plan.isVerbose { complain(problem) }
+        return failure(row, DownloadError(.invalidRequest, problem, recovery: .needsUser))
     }
 
     private func failure(_ row: FleetRow, _ error: DownloadError) -> FleetResult {

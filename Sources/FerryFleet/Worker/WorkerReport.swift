@@ -31,7 +31,7 @@ struct WorkerTimes: Sendable {
     var releaseAt: Duration = .zero
     var budgetsAt: Duration = .zero
     var tidyAt: Duration = .seconds(30)
-    /// The time of the next report of a disk or a directory that cannot be written to.
+    /// The time of the next report of an error that may concern every row.
     var complainAt: Duration = .zero
     /// Whether the last statement failed because the database was unreachable.
     var isAway = false
