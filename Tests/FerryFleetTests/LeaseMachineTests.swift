@@ -146,7 +146,9 @@ import Testing
         #expect(machine.attempts(of: row.key) == 2)
     }
 
-    @Test("LeaseMachine: a row whose server is down or whose attempt has failed continues with its mirror, under its budget")
+    @Test(
+        "LeaseMachine: a row whose server is down or whose attempt has failed continues with its mirror, under its budget"
+    )
     func mirrors() throws {
         var machine = LeaseMachine()
         let lease = Self.lease(1, try Self.batch())
