@@ -38,7 +38,6 @@ package struct PagePolicy: Hashable, Sendable {
     private func promisesFile(_ suggested: String?, url: DownloadURL, finalURL: DownloadURL) -> Bool {
         if let givenName, let promise = Self.promise(of: givenName) { return promise == .file }
         // allow(origin): of two addresses of one page; nothing is sent.
-        // allow(origin): of two addresses of one page; nothing is sent.
         let isDirectory = finalURL.path == url.path + "/" && finalURL.origin == url.origin
         if isDirectory, givenName?.utf8.elementsEqual(url.lastPathSegment) == true { return true }
         let named = [suggested.map { Array($0.utf8) }, url.lastPathSegment].compactMap(\.self)
