@@ -110,6 +110,32 @@ class Database(unittest.TestCase):
         self.assertEqual([batch["name"] for batch in world.status()], ["second"])
         self.assertEqual(world.number(TABLES), 3)
 
+    def test_removal_by_age_again(self):
+        """A removal of several batches that was broken off is continued, and nothing is called removed before it is."""
+        world = self.world
+        for name in ("first", "second", "third"):
+            self.add(name, 600, "--part-rows", "500")
+        self.assertEqual(self.work(), 0)
+        end = self.reader("SELECT count(*) FROM ferry.entry; SELECT count(*) FROM ferry.result")
+        removal = subprocess.Popen([FERRY, "fleet", "remove", world.url, "--done-for", "0s"], stderr=subprocess.PIPE,
+                                   text=True)
+        eventually("the removal waits for the reader", lambda: world.number(WAITING) > 0)
+        other = self.attempt("fleet", "remove", world.url, "--batch", "third")
+        self.assertEqual(other.returncode, 3, other.stderr)
+        self.assertIn("another command removes batches", other.stderr)
+        world.sql("SELECT pg_cancel_backend(pid) FROM pg_locks WHERE locktype = 'virtualxid' AND NOT granted")
+        text = removal.communicate(timeout=60)[1]
+        self.assertEqual(removal.returncode, 3, text)
+        self.assertNotIn("batches are removed", text)
+        self.assertEqual([batch["state"] for batch in world.status()], ["removing", "done", "done"])
+        end()
+        # A batch other than the one whose partition is still to be detached.
+        world.ferry("fleet", "remove", world.url, "--batch", "third")
+        done = self.attempt("fleet", "remove", world.url, "--done-for", "0s")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("2 batches are removed", done.stderr)
+        self.assertEqual((world.status(), world.number(TABLES)), ([], 0))
+
     def test_failed_addition(self):
         """A list that is not read to its end leaves nothing, and no worker waits for it."""
         world = self.world

@@ -30,13 +30,14 @@ extension SentenceTable {
         "{0}: nothing was added: correct or remove the lines that cannot be used": "{0}：未添加任何内容：请改正或删除无法使用的行",
         "{0}: {1} rows added": "{0}：已添加 {1} 行",
         "{0} files are requested again": "将再次请求 {0} 个文件",
-        "{0} batches are removed": "将删除 {0} 个批次",
+        "{0} batches are removed": "已删除 {0} 个批次",
         "give --batch or --done-for": "请给出 --batch 或 --done-for",
         "a priority is a number from -1000 to 1000": "优先级是 -1000 到 1000 的数",
         "{0} more have failed in ranges that have not ended: run the command again later":
             "另有 {0} 个失败的文件所在的范围尚未结束：请稍后再运行该命令",
         "a transaction that has read the lists or results is still open: run the command again once it has ended":
             "读取过列表或结果的事务仍未结束：请在其结束后再运行该命令",
+        "another command removes batches: run the command again once it has ended": "另一个命令正在删除批次：请在其结束后再运行该命令",
         "the fleet's tables are from a newer version of ferry: use it on every worker":
             "机群的数据表属于更新版本的 ferry：请在每台机器上使用该版本",
         "out= and dir= are of no use here: the fleet names its files": "out= 和 dir= 在此无用：文件由机群命名",

@@ -176,14 +176,14 @@ package enum FleetProgram {
     /// `ferry fleet remove`.
     package static func remove(_ arguments: FleetRemoveArguments) async -> ExitCode {
         await run(arguments.address, "remove") { store, console in
-            let batches: [Int]
             switch try FleetPlanner.removal(arguments) {
-            case .named(let name): batches = try await store.identifiers(name)
+            case .named(let name):
+                for batch in try await store.identifiers(name) { try await store.remove(batch) }
             case .done(let age):
-                batches = try await store.identifiers(doneFor: age)
+                let batches = try await store.identifiers(doneFor: age)
+                for batch in batches { try await store.remove(batch) }
                 WorkerReport(console: console).message("\(batches.count) batches are removed")
             }
-            for batch in batches { try await store.remove(batch) }
             return .done
         }
     }

@@ -22,7 +22,7 @@ extension FleetSchema {
                 urls text NOT NULL CHECK (octet_length(urls) <= 65536),
                 checksum text CHECK (octet_length(checksum) <= 256)) PARTITION BY RANGE (batch, number)
             """,
-            addPart, closePart, openPart, parts,
+            addPart, closePart, openPart, parts, pendingParts,
         ])
 
     /// Creates the table of a part, which is not visible before ferry.open_part, so a list that is not read to its end leaves no
@@ -61,16 +61,24 @@ extension FleetSchema {
         END $$
         """
 
-    /// Returns the tables of a batch's parts, with the table of which each is a partition (`parent`), and whether an earlier
-    /// removal was interrupted.
+    /// Returns the tables of a batch's parts, with the table of which each is a partition (`parent`).
     private static let parts = """
-        CREATE FUNCTION ferry.parts(which integer) RETURNS TABLE (name text, parent text, is_pending boolean)
-            LANGUAGE sql STABLE AS $$
-            SELECT c.relname::text, p.relname::text, coalesce((to_jsonb(i)->>'inhdetachpending')::boolean, false)
+        CREATE FUNCTION ferry.parts(which integer) RETURNS TABLE (name text, parent text) LANGUAGE sql STABLE AS $$
+            SELECT c.relname::text, p.relname::text
             FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class p ON p.oid = i.inhparent
             WHERE c.relnamespace = 'ferry'::regnamespace AND c.relkind = 'r'
                 AND c.relname ~ ('^(entry|result)_' || which || '_[0-9]+$')
             ORDER BY c.relname
+        $$
+        """
+
+    /// Returns the parts of all batches whose DETACH was interrupted. Before PostgreSQL 14, the column does not exist, and DETACH
+    /// leaves no such part.
+    private static let pendingParts = """
+        CREATE FUNCTION ferry.pending_parts() RETURNS TABLE (name text, parent text) LANGUAGE sql STABLE AS $$
+            SELECT c.relname::text, p.relname::text
+            FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_class p ON p.oid = i.inhparent
+            WHERE p.relnamespace = 'ferry'::regnamespace AND (to_jsonb(i)->>'inhdetachpending')::boolean
         $$
         """
 }

@@ -32,6 +32,8 @@ enum FleetSchema {
     static let channel = "ferry_work"
     /// The key of the advisory lock of migrations.
     static let migrationLock = 0x666C_6565
+    /// The key of the advisory lock of removals.
+    static let removalLock = 0x666C_726D
     /// The first key of the advisory locks of batches.
     static let batchLock = 0x6665_7272
 }

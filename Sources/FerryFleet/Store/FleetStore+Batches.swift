@@ -61,17 +61,27 @@ extension FleetStore {
     /// Drops the tables of a batch. Waits for readers of the partitioned tables, and for transactions that have read them, but from
     /// PostgreSQL 14 on blocks no other statement. DROP TABLE of an attached partition would block them all.
     private static func dropParts(of batch: Int, _ connection: PostgresConnection) throws(DatabaseError) {
-        let parts = try connection.rows("SELECT name, parent, is_pending FROM ferry.parts($1)", ["\(batch)"])
+        let parts = try connection.rows("SELECT name, parent FROM ferry.parts($1)", ["\(batch)"])
         let version = try connection.rows("SHOW server_version_num").one().number(0)
         for part in parts.rows {
             let name = try part.text(0)
             if let parent = part.optional(1) {
-                // FINALIZE completes an interrupted DETACH. Before version 14, DETACH blocks all other statements for a moment.
-                let way = try part.truth(2) ? "FINALIZE" : version >= 140_000 ? "CONCURRENTLY" : ""
+                // Before version 14, DETACH blocks all other statements for a moment.
+                let way = version >= 140_000 ? "CONCURRENTLY" : ""
                 if way.isEmpty { _ = try connection.rows("SELECT set_config('lock_timeout', '1s', false)") }
                 _ = try connection.rows("ALTER TABLE ferry.\(parent) DETACH PARTITION ferry.\(name) \(way)")
             }
             _ = try connection.rows("DROP TABLE ferry.\(name)")
+        }
+    }
+
+    /// Completes the detaching of a partition that an interrupted removal of any batch has begun. Until then no other partition of
+    /// its table can be detached.
+    private static func finishDetaching(_ connection: PostgresConnection) throws(DatabaseError) {
+        let pending = try connection.rows("SELECT name, parent FROM ferry.pending_parts()")
+        for part in pending.rows {
+            let (name, parent) = (try part.text(0), try part.text(1))
+            _ = try connection.rows("ALTER TABLE ferry.\(parent) DETACH PARTITION ferry.\(name) FINALIZE")
         }
     }
 
@@ -199,12 +209,13 @@ extension FleetStore {
         return all
     }
 
-    /// The identifiers of the batches whose rows all ended at least this long ago.
+    /// The identifiers of the batches whose rows all ended at least this long ago, and of those whose removal was interrupted.
     func identifiers(doneFor age: Duration) async throws(DatabaseError) -> [Int] {
         let found = try await link.rows(
             """
-            SELECT b.id FROM ferry.batch b JOIN ferry.done d ON d.batch = b.id WHERE b.state = 'open' GROUP BY b.id
-            HAVING sum(d.completed + d.failed) = b.total AND max(d.at) <= now() - make_interval(secs => $1) ORDER BY b.id
+            SELECT b.id FROM ferry.batch b LEFT JOIN ferry.done d ON d.batch = b.id GROUP BY b.id
+            HAVING b.state = 'removing' OR b.state = 'open' AND sum(d.completed + d.failed) = b.total
+                AND max(d.at) <= now() - make_interval(secs => $1) ORDER BY b.id
             """, ["\(age.components.seconds)"])
         var all: [Int] = []
         for row in found.rows { all.append(try row.number(0, in: 1...Int(Int32.max))) }
@@ -247,8 +258,17 @@ extension FleetStore {
     /// Removes a batch with its rows and results, but not its files. After an error, the next call removes the rest.
     func remove(_ batch: Int) async throws(DatabaseError) {
         try await link.run { connection throws(DatabaseError) in
-            _ = try connection.rows("SELECT ferry.forget($1)", ["\(batch)"])
-            do throws(DatabaseError) { try Self.dropParts(of: batch, connection) } catch {
+            // Held until the connection ends. Two commands would detach the same partitions.
+            let lock = try connection.rows("SELECT pg_try_advisory_lock($1::bigint)", ["\(FleetSchema.removalLock)"])
+            guard try lock.one().truth(0) else {
+                throw DatabaseError(
+                    "another command removes batches: run the command again once it has ended", isTransient: true)
+            }
+            do throws(DatabaseError) {
+                try Self.finishDetaching(connection)
+                _ = try connection.rows("SELECT ferry.forget($1)", ["\(batch)"])
+                try Self.dropParts(of: batch, connection)
+            } catch {
                 guard error.isTimeout else { throw error }
                 throw DatabaseError(
                     "a transaction that has read the lists or results is still open: run the command again once it has ended",
