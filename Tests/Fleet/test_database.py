@@ -273,6 +273,20 @@ class Database(unittest.TestCase):
         world.ferry("fleet", "remove", world.url, "--done-for", "2d")
         self.assertEqual([batch["name"] for batch in world.status()], ["usual", "high", "late"])
 
+    def test_done_while_paused(self):
+        """A batch whose rows have all ended is done and can be removed, although it is paused or drained."""
+        world = self.world
+        for name in ("paused", "drained"):
+            self.add(name, 600)
+        self.assertEqual(self.work(), 0)
+        world.ferry("fleet", "pause", world.url, "--batch", "paused")
+        world.ferry("fleet", "drain", world.url, "--batch", "drained")
+        self.assertEqual([batch["state"] for batch in world.status()], ["done", "done"])
+        # A worker does not wait for them.
+        self.assertEqual(self.work(), 0)
+        world.ferry("fleet", "remove", world.url, "--done-for", "0s")
+        self.assertEqual(world.status(), [])
+
     def test_pause(self):
         """A pause acts at once, not at the next heartbeat."""
         world = self.world

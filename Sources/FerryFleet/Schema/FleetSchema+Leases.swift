@@ -180,7 +180,8 @@ extension FleetSchema {
             one record;
             next_first bigint;
         BEGIN
-            IF EXISTS (SELECT 1 FROM ferry.batch b WHERE b.state = 'paused') THEN RETURN false; END IF;
+            IF EXISTS (SELECT 1 FROM ferry.batch b WHERE b.state = 'paused' AND (b.total + 499) / 500 >
+                (SELECT count(*) FROM ferry.done d WHERE d.batch = b.id)) THEN RETURN false; END IF;
             -- A list that is being read, by a command that still runs.
             IF EXISTS (SELECT 1 FROM ferry.batch b JOIN pg_locks k ON k.locktype = 'advisory' AND k.objsubid = 2
                 AND k.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())

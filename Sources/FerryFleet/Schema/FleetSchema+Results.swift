@@ -37,7 +37,7 @@ extension FleetSchema {
         END $$
         """
 
-    /// The batches with their counts. An open batch whose rows have all ended is `done`. The rate is measured over the ranges that
+    /// The batches with their counts. A batch whose rows have all ended is `done`, even if it was paused or drained. The rate is measured over the ranges that
     /// have ended in the last ten minutes, and is unknown with fewer than two.
     private static let progress = """
         CREATE VIEW ferry.progress AS
@@ -64,8 +64,8 @@ extension FleetSchema {
                 SELECT d.completed + o.completed AS completed, d.failed + o.ended - o.completed AS failed,
                     o.leased - o.leased_ended AS leased,
                     b.total - d.completed - d.failed - o.ended - (o.leased - o.leased_ended) AS waiting,
-                    CASE WHEN b.state = 'open' AND b.total = d.completed + d.failed + o.ended THEN 'done'
-                        ELSE b.state END AS state,
+                    CASE WHEN b.state IN ('open', 'paused', 'draining') AND b.total = d.completed + d.failed + o.ended
+                        THEN 'done' ELSE b.state END AS state,
                     CASE WHEN d.ranges > 1 THEN d.recent * (d.ranges - 1) / d.ranges
                         / greatest(1, extract(epoch FROM now() - d.since)) END::double precision AS rate) c
         """

@@ -22,7 +22,7 @@ package struct FleetBatch: Sendable, Hashable {
         /// No lease is given; held leases continue.
         case draining
         case removing
-        /// All its rows have ended. Only `ferry.progress` reports this state, for an open batch.
+        /// All its rows have ended. Only `ferry.progress` reports this state.
         case done
     }
 

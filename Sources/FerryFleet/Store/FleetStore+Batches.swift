@@ -214,7 +214,7 @@ extension FleetStore {
         let found = try await link.rows(
             """
             SELECT b.id FROM ferry.batch b LEFT JOIN ferry.done d ON d.batch = b.id GROUP BY b.id
-            HAVING b.state = 'removing' OR b.state = 'open' AND sum(d.completed + d.failed) = b.total
+            HAVING b.state = 'removing' OR b.state <> 'adding' AND sum(d.completed + d.failed) = b.total
                 AND max(d.at) <= now() - make_interval(secs => $1) ORDER BY b.id
             """, ["\(age.components.seconds)"])
         var all: [Int] = []
