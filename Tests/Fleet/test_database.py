@@ -251,6 +251,30 @@ class Database(unittest.TestCase):
                          [("other", True, 1), ("gone", False, 0)])
         self.assertTrue(90 <= workers[0]["secondsSilent"] < 150, workers)
 
+    def test_stopped_worker(self):
+        """A worker that is stopped without a lease is no longer listed; one with a lease keeps it."""
+        world = self.world
+
+        def workers():
+            lines = world.ferry("fleet", "workers", world.url, "--json").splitlines()
+            return [(worker["name"], worker["holdsLeases"], worker["leases"]) for worker in map(json.loads, lines)]
+
+        def stop():
+            process = world.processes.pop(0)
+            process.terminate()
+            process.wait(timeout=60)
+
+        world.work(0, *OPTIONS, until_done=False)
+        eventually("a heartbeat", lambda: workers() == [("w0", True, 0)])
+        stop()
+        self.assertEqual(workers(), [])
+        world.sql("INSERT INTO ferry.host (name, rate) VALUES ('*', 1)")
+        self.add("slow", 500)
+        world.work(0, *OPTIONS, until_done=False)
+        eventually("a lease", lambda: workers() == [("w0", True, 1)])
+        stop()
+        self.assertEqual(workers(), [("w0", True, 1)])
+
     def test_priorities(self):
         """Rows of higher priority are leased first; batches that are done for long enough are removed, no others."""
         world = self.world

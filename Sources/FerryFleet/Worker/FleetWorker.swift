@@ -122,6 +122,8 @@ actor FleetWorker {
         beatWanted.notify()
         await manager.shutdown()
         _ = try? await deliver()
+        // Its leases are known since the first heartbeat. A worker that holds none is not expected back.
+        if machine.deadline > .zero, machine.isEmpty, times.claimedAt == nil { try? await store.leave(worker) }
     }
 
     /// Ends the run.
@@ -301,6 +303,8 @@ extension FleetWorker {
         let answer: (leases: [FleetLease], seconds: Double)
         do throws(DatabaseError) { answer = try await pulse.beat(worker, lasting: plan.lease) } catch {
             guard error.state == FleetStore.noSuchWorker else { throw error }
+            // This worker has left.
+            if isEnding { return }
             // After a long silence, the database has deleted this worker, which therefore holds no leases.
             worker = try await pulse.join(key: key, name: plan.name)
             answer = try await pulse.beat(worker, lasting: plan.lease)
