@@ -40,6 +40,8 @@ package final class PostgresLink: Sendable {
     private let meter: FleetMeter
     private let state = Mutex(State())
     private let wake: WakePipe
+    /// Readable once the thread has closed its connection.
+    private let ended: WakePipe
 
     /// - Parameters:
     ///   - name: Shown in `pg_stat_activity`.
@@ -50,10 +52,15 @@ package final class PostgresLink: Sendable {
         meter: FleetMeter = FleetMeter(), onNotify: @escaping @Sendable () -> Void = {}
     ) throws(DatabaseError) {
         _ = try LibPQ.shared.get()
-        do throws(Spawning.Failure) { wake = try WakePipe() } catch { throw DatabaseError(.words(error.reason)) }
+        do throws(Spawning.Failure) { (wake, ended) = (try WakePipe(), try WakePipe()) } catch {
+            throw DatabaseError(.words(error.reason))
+        }
         (self.address, self.name, self.channel, self.onNotify) = (address, name, channel, onNotify)
         self.meter = meter
-        let code = onLastingThread("ferry.postgres", stackSize: 512 << 10) { [self] in work() }
+        let code = onLastingThread("ferry.postgres", stackSize: 512 << 10) { [self] in
+            work()
+            ended.wake()
+        }
         if code != 0 { throw DatabaseError(.words(String(cString: strerror(code)))) }
     }
 
@@ -89,10 +96,13 @@ package final class PostgresLink: Sendable {
         try await run(as: kind) { connection throws(DatabaseError) in try connection.rows(statement, parameters) }
     }
 
-    /// Ends the thread once the queued jobs are done.
+    /// Ends the thread once the queued jobs are done, and waits up to a second until it has closed its connection: the process may
+    /// exit next, and libpq must not run at the same time as the destructors of its libraries.
     package func close() {
         state.withLock { $0.isClosed = true }
         wake.wake()
+        var end = pollfd(fd: ended.reading, events: Int16(POLLIN), revents: 0)
+        _ = poll(&end, 1, 1000)
     }
 
     private static let closed = DatabaseError("the connection to the database is closed")
