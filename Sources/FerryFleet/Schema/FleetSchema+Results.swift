@@ -37,8 +37,8 @@ extension FleetSchema {
         END $$
         """
 
-    /// The batches with their counts. A batch whose rows have all ended is `done`, even if it was paused or drained. The rate is measured over the ranges that
-    /// have ended in the last ten minutes, and is unknown with fewer than two.
+    /// The batches with their counts. A batch whose rows have all ended is `done`, even if it was paused or drained. The rate is
+    /// measured over the ranges that have ended in the last ten minutes, and is unknown with fewer than two.
     private static let progress = """
         CREATE VIEW ferry.progress AS
             SELECT b.id, b.name, c.state, b.directory, b.priority, b.total, c.completed, c.failed, c.leased, c.waiting, c.rate,
