@@ -54,7 +54,7 @@ extension Scheduler {
     }
 
     /// The fingerprint of the file if it has this digest, `nil` otherwise. A file whose fingerprint equals `known` is not read.
-    private static func file(
+    static func file(
         at path: String, _ expected: Checksum, length: ByteCount, _ known: PublishedFile?, _ fileSystem: any FileSystem
     ) -> PublishedFile? {
         guard let file = try? fileSystem.openOurs(FilePath(path), .readOnly, for: .content) else { return nil }

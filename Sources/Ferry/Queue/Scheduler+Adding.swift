@@ -23,7 +23,7 @@ extension Scheduler {
         // Revive the downloads without holding the list's lock, because the holder of a download's lock may be waiting for that
         // lock.
         for index in answers.indices {
-            while !answers[index].isNew, !(try await revive(answers[index].live)) {
+            while !answers[index].isNew, !(try await renew(answers[index].live, for: requests[index])) {
                 // The download was removed before its lock was acquired.
                 answers[index] = try await enlist([requests[index]])[0]
             }
@@ -84,6 +84,16 @@ extension Scheduler {
         var secrets: [DownloadID: Secrets] = [:]
         /// Identifiers that the requests specify; generated identifiers are unique.
         var wanted: [DownloadID] = []
+
+        /// Adds a request for the same file as a planned row.
+        mutating func request(again new: DownloadRequest, as row: Int) throws(DownloadError) {
+            let request = rows[row].request(with: secrets[rows[row].id]).requested(again: new)
+            try request.checkValues()
+            let own = Secrets(of: request)
+            (rows[row].request, rows[row].hasSecrets) = (request.stored, own != nil)
+            secrets[rows[row].id] = own
+            answers.append(.new(row))
+        }
     }
 
     private func plan(
@@ -109,7 +119,7 @@ extension Scheduler {
                     continue
                 }
                 if let first = seen[SourcesAndPlace(stored)] {
-                    plan.answers.append(.new(first))
+                    try plan.request(again: request, as: first)
                     continue
                 }
             }
@@ -164,16 +174,23 @@ extension Scheduler {
         entry.mayRun ? rest(until: entry.wakeAt, isRetry: entry.kind != .waitingToStart) : .parked
     }
 
-    /// Restarts a listed download that was added again, if it has ended and its file is missing or changed. Returns false if
-    /// the download is no longer listed.
-    private func revive(_ live: LiveDownload) async throws(DownloadError) -> Bool {
+    /// Gives a listed download what a new request for the same file sets. If the download has ended, and its file is missing,
+    /// changed, or not what the new request demands, it is queued again. Returns false if the download is no longer listed.
+    private func renew(_ live: LiveDownload, for new: DownloadRequest) async throws(DownloadError) -> Bool {
         await live.lock.acquire()
         defer { live.lock.release() }
         // A shutdown closes all downloads and keeps their states.
         if isShutDown { return true }
         if live.isClosed { return false }
+        let old = live.request
+        if Secrets(of: new) != nil || old.requested(again: new) != old { try await take(new, for: live) }
         switch live.current {
-        case .completed: if !(await isUnchanged(live)) { try await renew(live) }
+        case .completed:
+            if await isFulfilled(live, since: old) {
+                await forgetSecrets(of: [live.id], in: vault)
+            } else {
+                try await renew(live)
+            }
         case .failed: try await retry(live)
         case .cancelled: try await renew(live)
         case .waiting, .downloading, .verifying, .paused: break
@@ -181,11 +198,29 @@ extension Scheduler {
         return true
     }
 
-    /// Whether the file is still the published one.
-    private func isUnchanged(_ live: LiveDownload) async -> Bool {
-        guard let row = try? await store?.row(live.id), let published = row.published, let finished = row.finished
+    /// Whether the file of a completed download is still the published one and what its request demands, which was `old` when the
+    /// file was published. Reads the file if its digest is not the demanded one.
+    private func isFulfilled(_ live: LiveDownload, since old: DownloadRequest) async -> Bool {
+        guard let row = try? await store?.row(live.id), let published = row.published, var finished = row.finished,
+            await withFiles({ [finished] in published.at(finished.path).isUnchanged(fileSystem: $0) })
         else { return false }
-        return await withFiles { published.at(finished.path).isUnchanged(fileSystem: $0) }
+        let request = live.request
+        guard request.wantsSameFile(as: old), request.expectedBytes ?? finished.totalBytes == finished.totalBytes,
+            finished.totalBytes <= request.maxBytes ?? finished.totalBytes
+        else { return false }
+        if let checksum = request.checksum, checksum != finished.checksum,
+            checksum != old.checksum || finished.proof != .digest
+        {
+            let isIntact = await withFiles(within: request.root) { [finished] in
+                Self.file(at: finished.path, checksum, length: finished.totalBytes, nil, $0) == published.at(finished.path)
+            }
+            guard isIntact else { return false }
+            (finished.checksum, finished.proof) = (checksum, .digest)
+            guard (try? await commit([.update(live.id, [.file(finished, published)])])) != nil else { return false }
+            live.set(state: .completed(.digest), finished: finished)
+            told(live.id)
+        }
+        return finished.proof.isStrict || !request.trust.strict
     }
 }
 

@@ -23,6 +23,22 @@ extension Scheduler {
         }
     }
 
+    /// Gives a download what a new request for the same file sets; a run is stopped and started again. The caller holds the
+    /// download's lock.
+    func take(_ new: DownloadRequest, for live: LiveDownload) async throws(DownloadError) {
+        let (old, lacksSecrets) = try await whole(live)
+        let request = old.requested(again: new)
+        guard request != old else { return }
+        try request.checkValues()
+        let keepsLack = lacksSecrets && Secrets(of: request) == Secrets(of: old)
+        guard request.needsNewRun(after: old) else {
+            return try await amend(live, request, from: old, lacksSecrets: keepsLack)
+        }
+        try await holding(live, .change) { _ throws(DownloadError) in
+            try await amend(live, request, from: old, lacksSecrets: keepsLack)
+        }
+    }
+
     private func amend(
         _ live: LiveDownload, _ request: DownloadRequest, from old: DownloadRequest, lacksSecrets: Bool
     ) async throws(DownloadError) {
@@ -37,7 +53,7 @@ extension Scheduler {
         if request.priority != old.priority { try await rank(live, request.priority) }
         let isAnswered =
             request.sources != old.sources || request.trust != old.trust || request.headers != old.headers
-            || request.connection != old.connection
+            || request.connection != old.connection || request.credentials != old.credentials
         switch live.current {
         case let state where request.notBefore != old.notBefore && (state.followsQueue || state == .downloading):
             let (waiting, place) = firstWait(of: request)

@@ -226,7 +226,39 @@ extension DownloadRequest {
 
     /// Whether a running download must be stopped and started again for this request.
     package func needsNewRun(after old: DownloadRequest) -> Bool {
-        Self.properties.contains { $0.changes == .inNewRun && $0.differs(self, old) }
+        credentials != old.credentials || Self.properties.contains { $0.changes != .atOnce && $0.differs(self, old) }
+    }
+
+    /// The members that a listed download keeps when it is requested again: its identity, its start and its attributes in the list.
+    private static let keptMembers: Set<CodingKeys> = [
+        .id, .urls, .headers, .onDuplicate, .startsPaused, .notBefore, .label, .userInfo, .priority,
+    ]
+
+    /// Returns the request of a listed download that is requested again: with the credentials and header fields of the new request,
+    /// and with the other properties that it sets to a value other than the default.
+    ///
+    /// The previous secrets are removed if the new request names another server, proxy or certificate for them.
+    package func requested(again new: DownloadRequest) -> DownloadRequest {
+        var request = self
+        let set = Self.properties.filter { !Self.keptMembers.contains($0.key) && $0.isSet(new) && $0.differs(self, new) }
+        if set.contains(where: { $0.key == .secretsOrigin || Self.routeMembers.contains($0.key) }) {
+            request.sources = sources.map { $0.with(nil) }
+            (request.credentials, request.headers, request.connection.cookies) = (nil, headers.withoutSecrets, nil)
+        }
+        for property in set { property.copy(new, &request) }
+        for name in Set(new.headers.map(\.name)) { request.headers[fields: name] = new.headers[fields: name] }
+        if let credentials = new.credentials {
+            request.credentials = credentials
+            // Credentials in a URL would take precedence over these.
+            request.sources = request.sources.map { $0.with(nil) }
+        }
+        if new.sources.contains(where: { $0.credentials != nil }) { request.sources = new.sources }
+        return request
+    }
+
+    /// Whether two requests agree in everything that a complete file can fulfil or not, besides its digest and its size.
+    package func wantsSameFile(as other: DownloadRequest) -> Bool {
+        checksumList == other.checksumList && pieces == other.pieces && uploadTo == other.uploadTo
     }
 }
 
