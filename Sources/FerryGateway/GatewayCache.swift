@@ -2,6 +2,7 @@ import Ferry
 import FerryAPI
 import FerryCore
 import FerryServer
+import HTTPTypes
 import Logging
 import Synchronization
 
@@ -170,8 +171,7 @@ final class GatewayCache: Sendable {
                 try checkMayFetchAgain(file)
                 try await makeRoom(for: file.size ?? 0)
             }
-            let added = try await manager.add([request], for: Self.session)
-            guard let (download, isNew) = added.first else { throw DownloadError(.internal, "nothing was added") }
+            let (download, isNew) = try await add(request)
             index.add(request, as: file.id)
             let origin = isNew ? .new : try await go(on: download, request, file)
             return Holding(download, origin, self, seat)
@@ -180,6 +180,29 @@ final class GatewayCache: Sendable {
             if error.code == .checksum { ends.notify() }
             throw error
         }
+    }
+
+    /// Adds a download. One that is listed, perhaps by another client just now, does not take over this client's secrets here: its
+    /// bytes may be public.
+    private func add(
+        _ request: DownloadRequest
+    ) async throws(DownloadError) -> (download: Download, isNew: Bool) {
+        var request = request
+        request.onDuplicate = .fail
+        do throws(DownloadError) { return try await list(request) } catch {
+            guard error.code == .duplicate else { throw error }
+            (request.onDuplicate, request.headers) = (.existing, HTTPFields())
+            return try await list(request)
+        }
+    }
+
+    private func list(
+        _ request: DownloadRequest
+    ) async throws(DownloadError) -> (download: Download, isNew: Bool) {
+        guard let added = try await manager.add([request], for: Self.session).first else {
+            throw DownloadError(.internal, "nothing was added")
+        }
+        return added
     }
 
     /// Removes a download that no longer fetches its file, because its request was changed: its bytes are not those of the file.

@@ -212,7 +212,8 @@ extension Scheduler {
             checksum != old.checksum || finished.proof != .digest
         {
             let isIntact = await withFiles(within: request.root) { [finished] in
-                Self.file(at: finished.path, checksum, length: finished.totalBytes, nil, $0) == published.at(finished.path)
+                Self.file(at: finished.path, checksum, length: finished.totalBytes, nil, $0)
+                    == published.at(finished.path)
             }
             guard isIntact else { return false }
             (finished.checksum, finished.proof) = (checksum, .digest)

@@ -240,7 +240,9 @@ extension DownloadRequest {
     /// The previous secrets are removed if the new request names another server, proxy or certificate for them.
     package func requested(again new: DownloadRequest) -> DownloadRequest {
         var request = self
-        let set = Self.properties.filter { !Self.keptMembers.contains($0.key) && $0.isSet(new) && $0.differs(self, new) }
+        let set = Self.properties.filter {
+            !Self.keptMembers.contains($0.key) && $0.isSet(new) && $0.differs(self, new)
+        }
         if set.contains(where: { $0.key == .secretsOrigin || Self.routeMembers.contains($0.key) }) {
             request.sources = sources.map { $0.with(nil) }
             (request.credentials, request.headers, request.connection.cookies) = (nil, headers.withoutSecrets, nil)

@@ -12,7 +12,7 @@ struct DuplicateTests {
         try Checksum(parsing: "sha256:" + shop.sha256(resource))
     }
 
-    @Test("Requested again: the new checksum counts, whatever the state of the listed download", arguments: [true, false])
+    @Test("Requested again: the new checksum counts, whatever the listed state", arguments: [true, false])
     func checksum(isPaused: Bool) async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -41,7 +41,7 @@ struct DuplicateTests {
         }
     }
 
-    @Test("Requested again: a finished file is compared with a new checksum, and fetched again only if it does not match")
+    @Test("Requested again: a finished file is compared with a new checksum, and fetched again if it differs")
     func finishedFile() async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
