@@ -147,6 +147,9 @@ struct DaemonProxyTests {
             new.insecure = true
             new.id = "own"
             #expect(try await send("POST", Route.add.path(), new) == 201)
+            // Nor by a request for the same file.
+            new.id = nil
+            #expect(try await send("POST", Route.add.path(), new) == 409)
             let (one, settings) = (Route.change.path(id: "own"), Route.changeSettings.path())
             #expect(try await send("PATCH", one, ["proxy": "none"]) == 403)
             #expect(try await send("PATCH", one, ["certificates": OriginServer.caPEM]) == 403)

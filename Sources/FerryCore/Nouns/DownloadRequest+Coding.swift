@@ -172,6 +172,7 @@ extension DownloadRequest {
         }
 
         package let key: CodingKeys
+        fileprivate var isOfRoute: Bool { routeMembers.contains(key) }
         /// The allowed numbers; `nil` for a property that is not a number.
         package let bounds: Bounds?
         let changes: Changes
@@ -243,7 +244,7 @@ extension DownloadRequest {
         let set = Self.properties.filter {
             !Self.keptMembers.contains($0.key) && $0.isSet(new) && $0.differs(self, new)
         }
-        if set.contains(where: { $0.key == .secretsOrigin || Self.routeMembers.contains($0.key) }) {
+        if set.contains(where: \.isOfRoute) || set.contains(where: { $0.key == .secretsOrigin }) {
             request.sources = sources.map { $0.with(nil) }
             (request.credentials, request.headers, request.connection.cookies) = (nil, headers.withoutSecrets, nil)
         }
@@ -257,6 +258,9 @@ extension DownloadRequest {
         if new.sources.contains(where: { $0.credentials != nil }) { request.sources = new.sources }
         return request
     }
+
+    /// Whether the request sets a property in ``routeMembers``.
+    package var hasOwnRoute: Bool { Self.properties.contains { $0.isOfRoute && $0.isSet(self) } }
 
     /// Whether two requests agree in everything that a complete file can fulfil or not, besides its digest and its size.
     package func wantsSameFile(as other: DownloadRequest) -> Bool {

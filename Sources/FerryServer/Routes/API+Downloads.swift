@@ -130,6 +130,8 @@ extension API {
         var request = new
         // A web page may choose only destinations below the allowed directories.
         if request.uploadTo != nil, !isLocal { throw DownloadError(.invalidRequest, ErrorPhrase(.placeForSocket)) }
+        // As in a change of a listed download, its route stays.
+        if request.hasOwnRoute, request.onDuplicate == .existing, !isLocal { request.onDuplicate = .fail }
         (request.destination, request.root) = try destinations(of: session).destination(
             of: new.destination, isLocal: isLocal, default: directory(of: session))
         if let directory = request.destination.directory { try confinement?.check(directory) }
