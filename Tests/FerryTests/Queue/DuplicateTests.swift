@@ -62,12 +62,21 @@ struct DuplicateTests {
             #expect(await shop.code { _ = try await other.finished() } == .checksum)
             #expect(shop.server.requests.count > requests)
             shop.expect(shop.path("a"), is: resource)
-            // The server's new file replaces it.
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Requested again: the server's new file with the new checksum replaces the finished one")
+    func newFile() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"])
+            let manager = shop.kept()
+            _ = try await manager.download(try shop.single("/a")).finished()
             let new = Resource(size: 3_000_000, seed: 7)
             shop.server.serve("/a", new)
-            let checksum = try self.right(new, shop)
-            let last = try await manager.download(try shop.single("/a") { $0.checksum = checksum })
-            #expect(try await last.finished().path == shop.path("a"))
+            let checksum = try right(new, shop)
+            let again = try await manager.download(try shop.single("/a") { $0.checksum = checksum })
+            #expect(try await again.finished().path == shop.path("a"))
             shop.expect(shop.path("a"), is: new)
             #expect(shop.files == ["a"])
             await manager.shutdown()
