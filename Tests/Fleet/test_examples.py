@@ -1,12 +1,17 @@
-"""The manifests of the examples: what Kubernetes requires of them, and their commands, run as they are written."""
+"""The examples: what Kubernetes requires of the manifests, their commands, run as they are written, and how lists are divided."""
 
+import hashlib
+import importlib.util
 import json
 import os
 import re
 import subprocess
+import sys
 import unittest
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
+from unittest import mock
 
 import yaml
 from origin import serve
@@ -167,6 +172,44 @@ class Commands(unittest.TestCase):
         self.assertEqual(world.status()[0]["completed"], 300)
         world.processes[0].terminate()
         self.assertEqual(world.processes[0].wait(timeout=60), 143)
+
+
+def example(name, **modules):
+    """The module of an example, with these modules in place of those that it imports."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "Examples/fleet" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    with mock.patch.dict(sys.modules, modules):
+        spec.loader.exec_module(module)
+    return module
+
+
+class Lists(unittest.TestCase):
+    def test_ray(self):
+        """An entry's options stay with its URL, in whichever task it is."""
+        ray = example("ray_fetch", ray=SimpleNamespace(remote=lambda **_: lambda function: function))
+        port = serve(self)
+        urls = [f"http://{host}:{port}/f/{index}" for index in range(3) for host in ("127.0.0.1", "localhost")]
+        digests = [hashlib.sha256(url.removeprefix("http://").encode()).hexdigest() for url in urls]
+        lines = ["# a list", "", urls[0], f"  checksum=sha-256={digests[0]}", urls[1], f"\tchecksum=sha-256={digests[0]}",
+                 json.dumps({"id": 7, "url": urls[2], "checksum": f"sha-256={digests[2]}"}), "  # of the next", urls[3],
+                 f"  {urls[4]}", urls[5]]
+        groups = ray.by_host(ray.entries_of(line + "\n" for line in lines), 16)
+        self.assertEqual([len(group) for group in groups], [3, 3])
+        with TemporaryDirectory() as folder:
+            results = [result for group in groups for result in ray.fetch(group, folder)]
+        self.assertEqual(sorted(result["url"] for result in results), sorted(urls))
+        self.assertEqual({result["url"]: result["reason"] for result in results if result["status"] != "ok"},
+                         {urls[1]: "checksum"})
+        self.assertEqual({result["url"] for result in results if "digest" in result}, {urls[0], urls[2]})
+
+    def test_spark(self):
+        """Each line is an entry of its own, or the list is refused."""
+        spark = example("spark_fetch", **{"pyspark": SimpleNamespace(), "pyspark.sql": SimpleNamespace(SparkSession=None)})
+        for line in ("http://h.test/a http://m.test/a", "  https://h.test/a", '{"id": 1, "url": "http://h.test/a"}',
+                     '{"urls": ["http://h.test/a", "http://m.test/a"]}'):
+            self.assertEqual(spark.host(line), "h.test")
+        with self.assertRaisesRegex(ValueError, "one line of JSON"):
+            spark.host("  checksum=md5=0")
 
 
 if __name__ == "__main__":
