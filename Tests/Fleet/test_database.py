@@ -156,6 +156,12 @@ class Database(unittest.TestCase):
         for text in (" 6: ", " 12002: ", "nothing was added"):
             self.assertIn(text, done.stderr)
         self.assertEqual((world.status(), world.number(TABLES)), ([], 0))
+        # A URL in Latin-1 would be another URL.
+        wrong.write_bytes("http://h1.test/f/1\nhttp://h1.test/f/caf\u00e9\n".encode("latin-1"))
+        done = self.attempt("fleet", "add", world.url, wrong, "--into", world.root / "data", "--batch", "wrong")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn(" 2: a URL is not in UTF-8", done.stderr)
+        self.assertEqual((world.status(), world.number(TABLES)), ([], 0))
         # A command that is killed while it reads: as long as it runs, workers wait for its rows.
         adding = subprocess.Popen(
             [FERRY, "fleet", "add", world.url, "-", "--batch", "cut", "--into", world.root / "data"],

@@ -39,6 +39,8 @@ extension SentenceTable {
         "{0} of about {1} files, {2} failed": "约 {1} 个文件中的 {0} 个，{2} 个失败",
         // Lists
         "the list is in UTF-16; save it as UTF-8": "列表采用 UTF-16 编码；请另存为 UTF-8",
+        "a URL is not in UTF-8; save the list as UTF-8": "网址不是 UTF-8 编码；请将列表另存为 UTF-8",
+        "the option is not in UTF-8; save the list as UTF-8": "该选项不是 UTF-8 编码；请将列表另存为 UTF-8",
         // Results as a list
         "--retry-from takes the place of URLs and lists; give no others": "--retry-from 代替网址和列表；请不要再给出其他的",
         "--only needs --retry-from": "--only 需与 --retry-from 一起使用",

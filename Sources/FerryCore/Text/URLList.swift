@@ -270,6 +270,11 @@ package struct URLList: Sendable {
         }
         var reasons: [Reason] = []
         for part in parts.prefix(DownloadRequest.mostSources) {
+            // It would be another URL.
+            if NameText.isDamaged(part) {
+                reasons.append("a URL is not in UTF-8; save the list as UTF-8")
+                continue
+            }
             do {
                 let url = try DownloadURL(part)
                 if !urls.contains(url) { urls.append(url) }
@@ -322,6 +327,7 @@ package struct URLList: Sendable {
     }
 
     private mutating func apply(_ name: String, _ value: String, line: Int) throws(TextError) {
+        guard !NameText.isDamaged(value) else { throw TextError("the option is not in UTF-8; save the list as UTF-8") }
         switch name {
         case "out": current?.out = try Self.path(value, of: name)
         case "dir": current?.dir = try Self.path(value, of: name)

@@ -271,4 +271,21 @@ struct URLListTests {
         counted.finish()
         #expect(counted.countEntries() == 0)
     }
+
+    /// Each such URL was requested with U+FFFD in place of its bytes.
+    @Test("URLList: a URL or an option in Latin-1 is reported with its line; comments and columns may have any bytes")
+    func latin1() {
+        let lines = [
+            "# ä", "http://h/ä", "http://h/b\thttp://m/ä", "http://h/c", "  out=ä", "http://h/d", "  header=A: ä",
+            "http://h/e\tä",
+        ]
+        let bytes = lines.joined(separator: "\n").unicodeScalars.map { UInt8($0.value) }
+        for pieceBytes in [1, Int.max] {
+            let list = WholeList(bytes, pieceBytes: pieceBytes)
+            #expect(texts(list) == [["http://h/b"], ["http://h/e"]])
+            #expect(list.problems.map(\.line) == [2, 3, 5, 7])
+            #expect(list.problems.allSatisfy { $0.message.hasSuffix("save the list as UTF-8") })
+        }
+        #expect(texts(WholeList(Array("http://h/ä".utf8))) == [["http://h/%C3%A4"]])
+    }
 }
