@@ -1,5 +1,6 @@
 """A fleet whose files become objects of a store, while workers are killed."""
 
+import json
 import os
 import subprocess
 import sys
@@ -52,6 +53,7 @@ class Store(unittest.TestCase):
         world = self.world
         lines = [f"http://h{index % 20}.test:{ORIGIN_PORT}/f/{index}" for index in range(FILES)]
         lines += [f"http://h{index}.test:{ORIGIN_PORT}/slow/{index}" for index in range(SLOW)]
+        lines.append(f"http://h0.test:{ORIGIN_PORT}/gone/1")
         (world.root / "urls.txt").write_text("".join(line + "\n" for line in lines))
         world.ferry("fleet", "init", world.url)
         world.ferry("fleet", "add", world.url, world.root / "urls.txt", "--into", "s3://bucket/data")
@@ -66,10 +68,13 @@ class Store(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, world.status())
             time.sleep(0.2)
         status = world.status()[0]
-        self.assertEqual((status["completed"], status["failed"]), (len(lines), 0), status)
+        self.assertEqual((status["completed"], status["failed"]), (len(lines) - 1, 1), status)
+        # What has failed has no file on a worker's disk, and names the object that it would be.
+        failed, = (json.loads(line) for line in world.ferry("fleet", "results", world.url, "--failed").splitlines())
+        self.assertEqual((failed["url"], failed["path"]), (lines[-1], f"s3://bucket/data/urls/0/0/{len(lines)}-1"))
         objects = self.objects()
         expected = {}
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(lines[:-1], 1):
             name = line.rsplit("/", 1)[1]
             expected[f"data/urls/0/{number // 1000}/{number}-{name}"] = line
         self.assertEqual(set(objects), set(expected))

@@ -23,9 +23,9 @@ package struct ResultLine: Sendable, Hashable, Codable {
     /// The URL with its query, without user info; `nil` if no URL is usable, and for a part file.
     package var url: String?
     package var mirrors: [String]?
-    /// Absolute. For a failed file, present only if its name does not depend on the server.
+    /// An absolute path, or the URL of an object. For a failed file, present only if its name does not depend on the server.
     package var path: String?
-    /// The directory of a failed file without a path.
+    /// The directory, or the prefix of objects, of a failed file without a path.
     package var directory: String?
     package var bytes: ByteCount?
     package var status: Status
@@ -67,10 +67,12 @@ package struct ResultLine: Sendable, Hashable, Codable {
         } else {
             (list, line) = (subject.list, subject.place?.line)
         }
-        switch request.destination {
-        case .file(let path), .part(let path): self.path = OwnProgram.plain(path)
-        case .directory(let directory, _): self.directory = OwnProgram.plain(directory)
-        case .stream: break
+        switch (request.uploadTo, request.destination) {
+        case (let object?, _) where object.path.utf8.last == UInt8(ascii: "/"): directory = object.text
+        case (let object?, _): path = object.text
+        case (nil, .file(let path)), (nil, .part(let path)): self.path = OwnProgram.plain(path)
+        case (nil, .directory(let directory, _)): self.directory = OwnProgram.plain(directory)
+        case (nil, .stream): break
         }
     }
 

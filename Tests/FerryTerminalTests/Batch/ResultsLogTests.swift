@@ -63,6 +63,22 @@ import Testing
         } catch let error as UsageError { return error.message }
     }
 
+    /// The path was that of the file in the staging directory.
+    @Test("ResultLine: a failed upload has the URL of its object as path, or the prefix as directory")
+    func upload() throws {
+        var request = DownloadRequest(sources: [try DownloadURL("http://h/f")], destination: .file("/staging/1-1"))
+        request.uploadTo = try DownloadURL("s3://bucket/data/a%20b")
+        func line() -> ResultLine {
+            .failed(
+                DownloadError(.network, "no way to h"), ResultSubject(request: request, place: nil), attempts: 1,
+                Date(timeIntervalSince1970: 0))
+        }
+        #expect(line().path == "s3://bucket/data/a%20b" && line().directory == nil)
+        request.uploadTo = try DownloadURL("s3://bucket/data/")
+        request.destination = .directory("/staging")
+        #expect(line().path == nil && line().directory == "s3://bucket/data/")
+    }
+
     @Test(
         "ResultsLog: a file that is reached through a link, has other names, or that others own or may write to is not used"
     )
