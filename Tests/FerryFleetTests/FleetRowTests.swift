@@ -1,6 +1,7 @@
 import FerryCore
 @testable import FerryFleet
 import FerryTerminal
+import Foundation
 import Testing
 
 @Suite("Rows of a fleet's lists") struct FleetRowTests {
@@ -112,8 +113,24 @@ import Testing
         // The database has it, or Ferry refuses to read the batch.
         guard let lease = try? Self.lease(into: directory) else { return #expect(!isRequest) }
         let row = FleetRow(lease, number: 5, urls: "http://h.test/a", checksum: nil, within: bounds)
-        #expect((row.problem == nil) == isRequest && row.request.sources.isEmpty != isRequest)
-        #expect(isRequest || row.request.uploadTo == nil)
+        #expect((row.problem == nil) == isRequest)
+    }
+
+    /// Such a result had no URL.
+    @Test(
+        "WorkerBounds: the result of a row outside the bounds has the row's URL, mirrors, checksum and path",
+        arguments: [("/other", "/other/images/0/0/5-a"), ("s3://bucket/p", "s3://bucket/p/images/0/0/5-a")])
+    func refused(directory: String, path: String) throws {
+        let bounds = try WorkerBounds(into: "/data", allowsObjects: false)
+        let row = FleetRow(
+            try Self.lease(into: directory), number: 5, urls: "http://h.test/a\thttp://m.test/b",
+            checksum: "md5:d41d8cd98f00b204e9800998ecf8427e", within: bounds)
+        let error = DownloadError(.invalidRequest, try #require(row.problem), recovery: .needsUser)
+        let line = ResultLine.failed(
+            error, ResultSubject(request: row.request, place: nil), attempts: nil, Date(timeIntervalSince1970: 0))
+        #expect(line.url == "http://h.test/a" && line.mirrors == ["http://m.test/b"])
+        #expect(line.path == path && line.directory == nil)
+        #expect(line.checksum == "md5=d41d8cd98f00b204e9800998ecf8427e")
     }
 
     @Test("WorkerBounds: objects of stores are no sources, unless they are allowed")

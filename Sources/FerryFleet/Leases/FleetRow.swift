@@ -6,7 +6,7 @@ struct FleetRow: Sendable, Hashable {
     let key: RowKey
     let lease: Int64
     let request: DownloadRequest
-    /// Why the row is not a valid request; `nil` if it is.
+    /// Why the row is not fetched; `nil` if it is. The request then only names the row in its result, as far as it is known.
     let problem: Reason?
 
     /// The index of the URL with which the next attempt begins.
@@ -35,7 +35,6 @@ struct FleetRow: Sendable, Hashable {
         self.lease = lease.number
         do throws(TextError) {
             let (sources, digest) = try Self.parse(urls, checksum)
-            if let problem = bounds.problem(of: lease.batch, sources) { throw TextError(problem) }
             let path = Self.path(in: lease.batch, number: number, sources[0])
             var request = DownloadRequest(
                 sources: sources, destination: .file(Paths.join(lease.batch.directory, path)))
@@ -45,10 +44,11 @@ struct FleetRow: Sendable, Hashable {
                 request.destination = .file("\(lease.batch.id)-\(number)")
             }
             request.checksum = digest
-            (self.request, problem) = (request, nil)
+            (self.request, problem) = (request, bounds.problem(of: lease.batch, sources))
         } catch {
-            request = DownloadRequest(sources: [], destination: .directory(lease.batch.directory))
-            problem = error.reason
+            var request = DownloadRequest(sources: [], destination: .directory(lease.batch.directory))
+            request.uploadTo = lease.batch.prefix
+            (self.request, problem) = (request, error.reason)
         }
     }
 
