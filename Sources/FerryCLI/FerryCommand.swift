@@ -99,9 +99,21 @@ struct FerryCommand: ParsableCommand {
             }
             let command = arguments.first { !$0.utf8.hasPrefix("-") } ?? ""
             let known = configuration.subcommands.first { $0.configuration.commandName == command }
-            let usage = UsageError(OptionAdvice.improve(message(for: error)))
+            let help = named(arguments).helpMessage(columns: 400)
+            let usage = UsageError(OptionAdvice.improve(message(for: error), help: help))
             return Program.usage(usage, command: pasted ?? (known == nil ? "" : command), json: json)
         }
+    }
+
+    /// Returns the command that the first words name, such as `fleet add`; `ferry get` if they name none.
+    private static func named(_ words: [String]) -> any ParsableCommand.Type {
+        var command: any ParsableCommand.Type = FerryCommand.self
+        for word in words {
+            guard let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word })
+            else { break }
+            command = next
+        }
+        return command == FerryCommand.self ? GetCommand.self : command
     }
 
     /// Parses a command that scripts run for each file, without the other commands; `nil` if it is another command or its

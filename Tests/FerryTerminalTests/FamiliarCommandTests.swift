@@ -178,7 +178,27 @@ import Testing
             ("The value 'many' is invalid for '-x <n>'", "-x <n>: “many” is not a valid value"),
             ("Missing expected argument '<url>'", "<url> is missing"), ("Missing value for '-j'", "-j needs a value"),
         ])
-    func options(message: String, improved: String) { #expect(OptionAdvice.improve(message).description == improved) }
+    func options(message: String, improved: String) {
+        let help = GetOptions.helpMessage(columns: 400)
+        #expect(OptionAdvice.improve(message, help: help).description == improved)
+    }
+
+    /// `ferry work --cacert` advised `--ca-file`, which only `ferry get` has.
+    @Test("OptionAdvice: advice names only options that the command has")
+    func others() {
+        for help in [
+            GetOptions.helpMessage(columns: 400), SyncArguments.helpMessage(columns: 400),
+            RepairArguments.helpMessage(columns: 400),
+        ] {
+            let options = OptionAdvice.options(of: help)
+            for name in OptionAdvice.names + ["--"] where !options.contains(name) {
+                let text = OptionAdvice.improve("Unknown option '\(name)'", help: help).description
+                let advised = OptionAdvice.options(in: text.split(separator: ": ").dropFirst().joined(separator: ": "))
+                #expect(advised.isSubset(of: options), "\(text)")
+            }
+        }
+        #expect(OptionAdvice.improve("Unknown option '--cacert'", help: "").description == "--cacert: unknown option")
+    }
 
     @Test(
         "GetOptions: a number below zero is the value of its option, and refused as such",

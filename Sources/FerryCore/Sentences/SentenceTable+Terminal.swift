@@ -473,8 +473,8 @@ extension SentenceTable {
         "give the URL alone": "请直接给出网址",
         "use --user USER:PASSWORD; Basic and Digest are found out": "请使用 --user USER:PASSWORD；Basic 和 Digest 会自动识别",
         "write NETRC=FILE ferry get --netrc": "请写 NETRC=FILE ferry get --netrc",
-        "it is --proxy-user of curl and --user-agent of wget: use --proxy http://USER:PASSWORD@HOST or -A TEXT":
-            "它是 curl 的 --proxy-user、wget 的 --user-agent：请使用 --proxy http://USER:PASSWORD@HOST 或 -A TEXT",
+        "it is the user of the proxy in curl and the user agent in wget: use --proxy http://USER:PASSWORD@HOST or -A TEXT":
+            "它在 curl 中是代理的用户，在 wget 中是 User-Agent：请使用 --proxy http://USER:PASSWORD@HOST 或 -A TEXT",
         "use --proxy http://USER:PASSWORD@HOST:PORT or socks5://HOST:PORT":
             "请使用 --proxy http://USER:PASSWORD@HOST:PORT 或 socks5://HOST:PORT",
         "use --proxy none, or the variable no_proxy": "请使用 --proxy none，或变量 no_proxy",

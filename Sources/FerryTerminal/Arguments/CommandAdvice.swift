@@ -116,17 +116,22 @@ package enum OptionAdvice {
     package static let onlyGET = "ferry downloads with GET: it sends no data and has no other method"
 
     /// Returns the message of the argument parser, with advice in place of its guess.
-    package static func improve(_ message: String) -> Reason {
+    ///
+    /// - Parameter help: The help of the command. Advice that names an option which is not in it is omitted.
+    package static func improve(_ message: String, help: String) -> Reason {
         // The permitted values of an option are on lines of their own.
         let message = message.replacing("\n  - ", by: ", ").replacing(":, ", by: ": ")
         guard let (pattern, values) = patterns.lazy.compactMap({ read(message, $0) }).first else {
             return .pattern(message, [])
         }
         // `-O-` of wget, whose second dash is parsed as an option.
-        if pattern.utf8.hasPrefix("Unknown"), values[0].hasSameBytes(as: "--") {
+        if pattern.utf8.hasPrefix("Unknown"), values[0].hasSameBytes(as: "--"), options(of: help).isSuperset(of: ["-o"])
+        {
             return "-O-: to write to standard output, use -o -"
         }
-        if pattern.utf8.hasPrefix("Unknown"), let advice = advice[values[0]] {
+        if pattern.utf8.hasPrefix("Unknown"), let advice = advice[values[0]],
+            options(in: advice).isSubset(of: options(of: help))
+        {
             return "\(values[0]): unknown option: \(Reason.pattern(advice, []))"
         }
         // The parser also suggests options that have little in common with the unknown one.
@@ -140,6 +145,25 @@ package enum OptionAdvice {
             return text
         }
         return "\(text); for a proxy use --proxy URL"
+    }
+
+    /// The options that other downloaders have, and for which there is advice.
+    package static var names: [String] { advice.keys.sorted() }
+
+    /// Returns the options that a help text describes.
+    package static func options(of help: String) -> Set<String> {
+        help.split(at: "\n").reduce(into: []) { found, line in
+            guard let names = line.dropping(prefix: "  -") else { return }
+            let end = names.utf8.firstRange(of: "  ")?.lowerBound ?? names.endIndex
+            found.formUnion(options(in: "-\(names[..<end])"))
+        }
+    }
+
+    /// Returns the options that a text names.
+    package static func options(in text: String) -> Set<String> {
+        let isInName = { (byte: UInt8) in byte == UInt8(ascii: "-") || ASCII.isLetter(byte) || ASCII.isDigit(byte) }
+        let words = Substring(text).utf8.split { !isInName($0) }.map { Substring($0) }
+        return Set(words.filter { $0.utf8.hasPrefix("-") && $0.utf8.contains(where: ASCII.isLetter) }.map(String.init))
     }
 
     /// Returns the name of an option without its dashes.
@@ -218,7 +242,7 @@ package enum OptionAdvice {
         ("--netrc-file --netrc-path", "write NETRC=FILE ferry get --netrc"),
         (
             "-U",
-            "it is --proxy-user of curl and --user-agent of wget: use --proxy http://USER:PASSWORD@HOST or -A TEXT"
+            "it is the user of the proxy in curl and the user agent in wget: use --proxy http://USER:PASSWORD@HOST or -A TEXT"
         ),
         (
             "--proxy-user --proxy-password --all-proxy --http-proxy --https-proxy --socks5 --socks5-hostname --preproxy",
