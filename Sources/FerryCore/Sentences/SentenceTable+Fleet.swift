@@ -85,5 +85,19 @@ extension SentenceTable {
         "rows of lease {0} are missing in the database": "数据库中缺少租约 {0} 的行",
         "stopping; the same command resumes this worker's rows": "正在停止；同一命令会继续处理此机器持有的任务",
         "{0} complete, {1} failed": "{0} 个完成，{1} 个失败",
+        // Suggestions of a worker
+        "ferry fleet retry requests it again.": "可用 ferry fleet retry 再次请求它。",
+        "Give a worker the header with --header @FILE, and its server with --header-server.":
+            "请用 --header @FILE 给出请求头，并用 --header-server 给出其服务器。",
+        "Add a link that leads to the file itself.": "请添加直接指向该文件的链接。",
+        "Add a link to that server itself.": "请添加该服务器本身的链接。",
+        "Correct the checksum in the list if it is wrong.": "如果列表中的校验和有误，请更正。",
+        "The server may send a wrong Content-Digest. Give the file's own checksum in the list.":
+            "服务器发送的 Content-Digest 可能有误。请在列表中给出文件本身的校验和。",
+        "If this address is meant, allow it with --allow-private.": "如果确实要用这个地址，请用 --allow-private 允许它。",
+        "Write the name that the certificate is for in the list.": "请在列表中使用证书所属的名称。",
+        "Name a file with its authority in SSL_CERT_FILE.": "请用 SSL_CERT_FILE 指明包含其证书颁发机构的文件。",
+        "Write them in http_proxy, https_proxy or all_proxy: http://USER:PASSWORD@HOST:PORT.":
+            "请写在 http_proxy、https_proxy 或 all_proxy 中：http://USER:PASSWORD@HOST:PORT。",
     ]
 }

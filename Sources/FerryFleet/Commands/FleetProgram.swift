@@ -271,7 +271,7 @@ package enum FleetProgram {
             report.failed(error)
             return await console.finished(error.exitCode)
         } catch let error as DownloadError {
-            console.message("ferry: " + ErrorText.line(error, name: ""))
+            console.message("ferry: " + ErrorText.line(WorkerAdvice.advised(error), name: ""))
             return await console.finished(ExitCode.of(error))
         } catch {
             console.message("ferry: " + PrintableText.escape("\(error)"))

@@ -724,7 +724,8 @@ extension FleetWorker {
     private func count(_ error: DownloadError, _ name: String) {
         counts.failed += 1
         counts.codes.insert(ExitCode.of(error))
-        if plan.isVerbose { report.console.message("ferry: " + ErrorText.line(error, name: name)) }
+        guard plan.isVerbose else { return }
+        report.console.message("ferry: " + ErrorText.line(WorkerAdvice.advised(error), name: name))
     }
 
     // MARK: Leaving the list
