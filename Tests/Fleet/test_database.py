@@ -257,6 +257,54 @@ class Database(unittest.TestCase):
                          [("other", True, 1), ("gone", False, 0)])
         self.assertTrue(90 <= workers[0]["secondsSilent"] < 150, workers)
 
+    def test_time_left(self):
+        """The rate is that of the last two minutes, whichever lease the rows are of; without an end there is no time left."""
+        world = self.world
+        self.add("tail", 1000)
+        me = world.number("SELECT ferry.join('key', 'name')")
+        world.sql(f"SELECT ferry.beat({me}, '1 hour')")
+        world.sql(f"SELECT ferry.claim({me})")
+        world.sql(f"SELECT ferry.claim({me})")
+
+        def end(first, last, seconds):
+            world.sql(f"INSERT INTO ferry.result (batch, number, lease, at, status, line) SELECT l.batch, g, l.number,"
+                      f" now() - interval '{seconds} seconds', 'ok', '{{}}' FROM generate_series({first}, {last}) g"
+                      f" JOIN ferry.lease l ON g BETWEEN l.first AND l.first + 499")
+
+        def figures():
+            batch = world.status()[0]
+            self.assertEqual(batch["state"], "open")
+            return batch.get("rowsPerSecond"), batch.get("secondsLeft")
+
+        self.assertEqual(figures(), (None, None))
+        # Before two minutes have passed: a hundred rows since the first one.
+        end(1, 1, 50)
+        end(2, 101, 10)
+        rate, left = figures()
+        self.assertAlmostEqual(rate, 100 / 50, delta=0.3)
+        self.assertAlmostEqual(left, 899 / rate, delta=1)
+        # Many rows have ended at once, and nothing since.
+        world.sql("UPDATE ferry.result SET at = now() - interval '5 minutes'")
+        end(102, 500, 300)
+        end(501, 980, 115)
+        world.sql(f"SELECT ferry.finish({me}, number) FROM ferry.lease WHERE first = 1")
+        world.sql("UPDATE ferry.done SET at = now() - interval '4 minutes'")
+        rate, left = figures()
+        self.assertAlmostEqual(rate, 479 / 120, delta=0.1)
+        self.assertTrue(115 <= left < 150, left)
+        world.sql("UPDATE ferry.result SET at = now() - interval '3 minutes' WHERE number > 500")
+        self.assertEqual(figures(), (None, None))
+        # The last rows end slowly, also after their lease is done.
+        end(981, 991, 30)
+        rate, left = figures()
+        self.assertAlmostEqual(rate, 10 / 120, delta=0.01)
+        self.assertAlmostEqual(left, 9 / rate, delta=1)
+        end(992, 1000, 20)
+        world.sql(f"SELECT ferry.finish({me}, number) FROM ferry.lease")
+        batch = world.status()[0]
+        self.assertEqual((batch["state"], batch["completed"], batch.get("secondsLeft")), ("done", 1000, None))
+        self.assertAlmostEqual(batch["rowsPerSecond"], 19 / 120, delta=0.01)
+
     def test_stopped_worker(self):
         """A worker that is stopped without a lease is no longer listed; one with a lease keeps it."""
         world = self.world

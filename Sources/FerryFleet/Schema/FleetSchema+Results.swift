@@ -8,6 +8,7 @@ extension FleetSchema {
                 batch integer NOT NULL,
                 number bigint NOT NULL,
                 lease bigint NOT NULL,
+                at timestamptz NOT NULL DEFAULT now(),
                 status text NOT NULL,
                 line json NOT NULL,
                 PRIMARY KEY (batch, number)) PARTITION BY RANGE (batch, number)
@@ -38,25 +39,36 @@ extension FleetSchema {
         """
 
     /// The batches with their counts. A batch whose rows have all ended is `done`, even if it was paused or drained. The rate is
-    /// measured over the ranges that have ended in the last ten minutes, and is unknown with fewer than two.
+    /// that of the rows that have ended in the last two minutes, or since the first one, and is unknown with fewer than two. The
+    /// time left is at least the time since the last end, because the last rows are often the slow ones.
     private static let progress = """
         CREATE VIEW ferry.progress AS
             SELECT b.id, b.name, c.state, b.directory, b.priority, b.total, c.completed, c.failed, c.leased, c.waiting, c.rate,
-                CASE WHEN c.state = 'open' AND c.rate > 0 THEN (c.leased + c.waiting) / c.rate END AS seconds_left
+                CASE WHEN c.state = 'open' AND c.rate > 0
+                    THEN greatest((c.leased + c.waiting) / c.rate, c.silence) END AS seconds_left
             FROM ferry.batch b
             CROSS JOIN LATERAL (
                 SELECT coalesce(sum(d.completed), 0)::bigint AS completed, coalesce(sum(d.failed), 0)::bigint AS failed,
-                    sum(d.completed + d.failed) FILTER (WHERE d.at > now() - interval '10 minutes') AS recent,
-                    min(d.at) FILTER (WHERE d.at > now() - interval '10 minutes') AS since,
-                    count(*) FILTER (WHERE d.at > now() - interval '10 minutes') AS ranges
+                    min(d.at) AS first_at, max(d.at) AS last_at
                 FROM ferry.done d WHERE d.batch = b.id) d
+            CROSS JOIN LATERAL (
+                SELECT coalesce(sum(r.recent), 0)::bigint AS recent, min(r.first_at) AS first_at
+                FROM ferry.done d
+                CROSS JOIN LATERAL (
+                    SELECT count(*) FILTER (WHERE r.at > now() - interval '2 minutes') AS recent, min(r.at) AS first_at
+                    FROM ferry.result r
+                    WHERE r.batch = b.id AND r.number BETWEEN d.first AND d.first + 499) r
+                WHERE d.batch = b.id AND d.at > now() - interval '2 minutes') n
             CROSS JOIN LATERAL (
                 SELECT coalesce(sum(r.ended), 0)::bigint AS ended, coalesce(sum(r.completed), 0)::bigint AS completed,
                     coalesce(sum(least(500, b.total - l.first + 1)) FILTER (WHERE w.until > now()), 0)::bigint AS leased,
-                    coalesce(sum(r.ended) FILTER (WHERE w.until > now()), 0)::bigint AS leased_ended
+                    coalesce(sum(r.ended) FILTER (WHERE w.until > now()), 0)::bigint AS leased_ended,
+                    coalesce(sum(r.recent), 0)::bigint AS recent, min(r.first_at) AS first_at, max(r.last_at) AS last_at
                 FROM ferry.lease l JOIN ferry.worker w ON w.id = l.worker
                 CROSS JOIN LATERAL (
-                    SELECT count(*) AS ended, count(*) FILTER (WHERE r.status = 'ok') AS completed
+                    SELECT count(*) AS ended, count(*) FILTER (WHERE r.status = 'ok') AS completed,
+                        count(*) FILTER (WHERE r.at > now() - interval '2 minutes') AS recent,
+                        min(r.at) AS first_at, max(r.at) AS last_at
                     FROM ferry.result r
                     WHERE r.batch = b.id AND r.number BETWEEN l.first AND l.first + 499) r
                 WHERE l.batch = b.id) o
@@ -66,8 +78,10 @@ extension FleetSchema {
                     b.total - d.completed - d.failed - o.ended - (o.leased - o.leased_ended) AS waiting,
                     CASE WHEN b.state IN ('open', 'paused', 'draining') AND b.total = d.completed + d.failed + o.ended
                         THEN 'done' ELSE b.state END AS state,
-                    CASE WHEN d.ranges > 1 THEN d.recent * (d.ranges - 1) / d.ranges
-                        / greatest(1, extract(epoch FROM now() - d.since)) END::double precision AS rate) c
+                    CASE WHEN n.recent + o.recent > 1 THEN (n.recent + o.recent - 1) / greatest(1, extract(epoch FROM
+                        least(interval '2 minutes', now() - least(d.first_at, n.first_at, o.first_at))))
+                        END::double precision AS rate,
+                    extract(epoch FROM now() - greatest(d.last_at, o.last_at))::double precision AS silence) c
         """
 
     /// Returns the number of failed files of a batch for each reason and HTTP status, the most frequent first; at most 20.

@@ -81,9 +81,9 @@ package struct BatchStatus: Sendable, Hashable, Codable {
     /// Rows that a worker holds and that have not ended.
     var leased: Int64
     var waiting: Int64
-    /// The number of rows that ended per second in the last ten minutes; `nil` if too few rows ended.
+    /// The number of rows that ended per second in the last two minutes; `nil` if fewer than two ended.
     var rowsPerSecond: Double?
-    /// The time for the remaining rows at that rate.
+    /// The time for the remaining rows at that rate, and at least the time since the last one ended.
     var secondsLeft: Double?
     /// The most frequent reasons for failed files, at most 20.
     var failures: [Failures]
