@@ -393,6 +393,16 @@ class Database(unittest.TestCase):
         beat(third)
         self.assertEqual(world.number("SELECT count(*) FROM ferry.result"), count)
 
+    def test_tables(self):
+        """The documentation has every table and view with its columns."""
+        documented = {}
+        for names, columns in re.findall(r"^\| (`ferry\..*?`) \| (`.*?`) \|", DOCUMENT.read_text(), re.M):
+            for name, part in zip(re.findall(r"`ferry\.(\w+)`", names), columns.split(";"), strict=True):
+                documented[name] = set(re.findall(r"`(\w+)`", part))
+        found = self.world.sql("SELECT table_name, string_agg(column_name, ' ') FROM information_schema.columns"
+                               " WHERE table_schema = 'ferry' GROUP BY 1")
+        self.assertEqual(documented, {name: set(columns.split(" ")) for name, columns in found})
+
     def test_roles(self):
         """The roles of the documentation: a worker that owns nothing works and can write no list; a reader reads."""
         world = self.world
