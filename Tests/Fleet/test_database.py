@@ -305,6 +305,21 @@ class Database(unittest.TestCase):
         self.assertEqual((batch["state"], batch["completed"], batch.get("secondsLeft")), ("done", 1000, None))
         self.assertAlmostEqual(batch["rowsPerSecond"], 19 / 120, delta=0.01)
 
+    def test_bounds(self):
+        """A worker with another directory prints why its rows fail; the results name them, and they can be requested again."""
+        world = self.world
+        self.add("bounds", 600)
+        self.assertEqual(self.work("--into", world.root / "elsewhere"), 2)
+        log = (world.root / "worker0.log").read_text()
+        self.assertIn("/data is not below the directory or prefix that ferry work may use: give it --into", log)
+        results = [json.loads(line) for line in world.ferry("fleet", "results", world.url).splitlines()]
+        self.assertEqual({result["reason"] for result in results}, {"invalidRequest"})
+        self.assertEqual([result["url"] for result in results], (world.root / "bounds.txt").read_text().split())
+        self.assertEqual(results[0]["path"], f"{world.root}/data/bounds/0/0/1-0")
+        world.ferry("fleet", "retry", world.url, "--only", "invalidRequest")
+        self.assertEqual(self.work(), 0)
+        self.assertEqual(world.status()[0]["completed"], 600)
+
     def test_stopped_worker(self):
         """A worker that is stopped without a lease is no longer listed; one with a lease keeps it."""
         world = self.world
