@@ -82,14 +82,25 @@ public final class Download: Sendable, Identifiable, Hashable {
         try await perform(.remove(deletingFiles: deletingFile))
     }
 
-    /// Changes URLs, headers, checksum, limits, network rule, priority, `notBefore`, label, user info,
-    /// `trust.acceptsHTML` or `trust.resumesUnproven`; takes effect at once, even while the download is running. Other
-    /// properties of the request keep their values.
+    /// Changes the request; takes effect at once, even while the download is running. If `change` throws, nothing changes.
+    ///
+    /// ```swift
+    /// try await download.change { request throws(DownloadError) in
+    ///     request.sources = [try DownloadURL(text)]
+    /// }
+    /// ```
+    ///
+    /// These properties can be changed: `sources`, `onConflict`, `headers`, `checksum`, `maxConnections`, `rateLimit`, `maxBytes`,
+    /// `network`, `connection`, `stallTimeout`, `minSpeed`, `maxAttempts`, `minFreeBytes`, `priority`, `notBefore`, `label`,
+    /// `userInfo`, and of `trust` `resumesUnproven`, `allowsDowngrade` and `acceptsHTML`. Use ``provide(credentials:)`` to change
+    /// the credentials, and ``moveFiles(to:)`` to change the directory.
     ///
     /// The server of a new URL must prove that it serves the same file. If it serves a different file, the received bytes are kept
     /// and the download fails with `conflict`. Throws `wrongState` if the download is completed, cancelled or being verified,
-    /// `invalidRequest` for values that no request may have.
-    public func change(_ change: @Sendable (inout DownloadRequest) -> Void) async throws(DownloadError) {
+    /// `invalidRequest` for values that no request may have, and for a change of any other property.
+    public func change(
+        _ change: @Sendable (inout DownloadRequest) throws(DownloadError) -> Void
+    ) async throws(DownloadError) {
         try await backend.change(live, change)
     }
 

@@ -48,7 +48,7 @@ package protocol DownloadBackend: AnyObject, Sendable {
     func perform(_ action: ListAction, on selection: ListSelection) async throws(DownloadError)
     func cancelProducingResumeData(_ live: LiveDownload) async throws(DownloadError) -> ResumeData
     func change(
-        _ live: LiveDownload, _ change: @Sendable (inout DownloadRequest) -> Void
+        _ live: LiveDownload, _ change: @Sendable (inout DownloadRequest) throws(DownloadError) -> Void
     ) async throws(DownloadError)
     func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError)
     /// Returns a reader of a range of the download's file, or of the whole file if the range is `nil`. If a description is given,

@@ -39,8 +39,10 @@ extension DownloadRequest {
         return request
     }
 
-    /// The request after a user's change. Throws `invalidRequest` for values that no request may have.
+    /// The request after a user's change. Throws `invalidRequest` for values that no request may have, and for a change of a
+    /// property that cannot be changed.
     func amended(to wish: DownloadRequest) throws(DownloadError) -> DownloadRequest {
+        try RequestChange.check(from: self, to: wish)
         try RequestChange(from: self, to: wish).request.checkValues()
         let request = changed(to: wish)
         if request.sources.isEmpty { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }

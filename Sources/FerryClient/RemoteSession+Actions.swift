@@ -81,22 +81,24 @@ extension RemoteSession {
     }
 
     func change(
-        _ live: LiveDownload, _ change: @Sendable (inout DownloadRequest) -> Void
+        _ live: LiveDownload, _ change: @Sendable (inout DownloadRequest) throws(DownloadError) -> Void
     ) async throws(DownloadError) {
-        try await amend(live) { old in
+        try await amend(live) { old throws(DownloadError) in
             var new = old
-            change(&new)
+            try change(&new)
+            try RequestChange.check(from: old, to: new)
             return RequestChange(from: old, to: new)
         }
     }
 
     private func amend(
-        _ live: LiveDownload, _ change: @Sendable (DownloadRequest) -> RequestChange
+        _ live: LiveDownload, _ change: @Sendable (DownloadRequest) throws(DownloadError) -> RequestChange
     ) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
         try checkMayAct(on: live)
-        let said = try await ask(.change, id: live.id.rawValue, change(live.request), as: ListedDownload.self)
+        let body = try change(live.request)
+        let said = try await ask(.change, id: live.id.rawValue, body, as: ListedDownload.self)
         show(said, on: live)
     }
 

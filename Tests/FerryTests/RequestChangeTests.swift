@@ -53,6 +53,31 @@ struct RequestChangeTests {
         #expect(old.changed(to: wish) == new)
     }
 
+    @Test("RequestChange: a property that cannot be changed is refused by its name")
+    func fixedProperties() throws {
+        let old = DownloadRequest(sources: [try DownloadURL("https://a.example/f")], destination: .file("/f"))
+        let list = try DownloadURL("https://a.example/sums")
+        let changes: [(name: String, change: (inout DownloadRequest) -> Void)] = [
+            ("destination", { $0.destination = .file("/elsewhere") }),
+            ("credentials", { $0.credentials = Credentials(user: "u", password: "p") }),
+            ("checksumList", { $0.checksumList = list }), ("expectedBytes", { $0.expectedBytes = 1 }),
+            ("maxRedirects", { $0.maxRedirects = 1 }), ("strict", { $0.trust.strict = true }),
+            ("startsPaused", { $0.startsPaused = true }), ("id", { $0.id = "other" }),
+            ("uploadTo", { $0.uploadTo = list }), ("syncsToDisk", { $0.syncsToDisk = false }),
+        ]
+        for (name, change) in changes {
+            var wish = old
+            wish.label = "label"
+            change(&wish)
+            #expect {
+                _ = try old.amended(to: wish)
+            } throws: {
+                let error = $0 as? DownloadError
+                return error?.code == .invalidRequest && error?.phrase == ErrorPhrase(.notChangeable, name)
+            }
+        }
+    }
+
     @Test("RequestChange: a checksum of null also drops the checksum in the journal, and is stored")
     func noChecksum() throws {
         var request = DownloadRequest(sources: [try DownloadURL("https://a.example/f")], destination: .file("/f"))

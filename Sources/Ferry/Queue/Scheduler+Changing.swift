@@ -4,14 +4,14 @@ import FerryEngine
 /// Changes of listed downloads: request, limits, position.
 extension Scheduler {
     func change(
-        _ live: LiveDownload, _ change: @Sendable (inout DownloadRequest) -> Void
+        _ live: LiveDownload, _ change: @Sendable (inout DownloadRequest) throws(DownloadError) -> Void
     ) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
         try checkMayChange(live)
         let (old, lacksSecrets) = try await whole(live)
         var wish = old
-        change(&wish)
+        try change(&wish)
         let request = try old.amended(to: wish)
         let keepsLack = lacksSecrets && SecretScope.isHome(of: old, for: wish.sources)
         guard wish.needsNewRun(after: old) else {

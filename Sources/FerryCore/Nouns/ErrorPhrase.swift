@@ -55,7 +55,7 @@ extension ErrorPhrase {
     package enum Key: String, Sendable, Hashable, CaseIterable {
         // Requests
         case secretsForNobody, unusableOrigin
-        case noURL, notAFileURL, unusableHeader, headerForNobody, notAPlainGet
+        case noURL, notChangeable, notAFileURL, unusableHeader, headerForNobody, notAPlainGet
         case manySources, notAPartFile, notAFileName, journalWithoutURL, directoryReadOnly
         case unusableName, emptyName, directoryName, slashInName, backslashInName, zeroInName, hiddenName, longName
         case nameOfRecord

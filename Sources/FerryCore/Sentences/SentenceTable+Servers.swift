@@ -10,6 +10,7 @@ extension SentenceTable {
             "{0} 不是服务器：请写成 https://host 或 http://host:port"
         ),
         .noURL: ("no URL was given", "没有给出网址"),
+        .notChangeable: ("{0} of a listed download cannot be changed", "下载列出后不能更改 {0}"),
         .notAFileURL: ("{0} is not the URL of a file on this device", "{0} 不是本机文件的网址"),
         .unusableHeader: ("{0} cannot be a header with that value", "{0} 不能作为带有该值的请求头"),
         .headerForNobody: (

@@ -224,6 +224,22 @@ struct BackendConformanceTests {
             }
             #expect(download.request.network == NetworkRule())
             #expect(download.request.label == nil)
+            // Neither a change that throws nor one of a property that cannot be changed takes effect.
+            let code = await home.shop.code {
+                try await download.change { request throws(DownloadError) in
+                    request.label = "late"
+                    request.sources = [try DownloadURL("no URL")]
+                }
+            }
+            #expect(code == .invalidRequest)
+            do throws(DownloadError) {
+                try await download.change {
+                    $0.label = "late"
+                    $0.destination = .file("/elsewhere")
+                }
+                Issue.record("it was changed")
+            } catch { #expect(error.message == "destination of a listed download cannot be changed") }
+            #expect(download.request.label == nil)
             try await download.resume()
             _ = try await download.finished()
             #expect(home.shop.asked.last == "/b")
