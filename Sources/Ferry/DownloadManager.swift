@@ -83,11 +83,13 @@ public final class DownloadManager: Sendable {
 
     /// Stops all downloads, makes their bytes durable and releases all resources. Calls that wait for a download throw
     /// `shutDown`. The end of a download that no listener has received by then is delivered when the identifier is opened
-    /// again.
+    /// again. If called inside a delegate method, acknowledges the event of that method.
     ///
     /// States are kept: running and queued downloads resume when the same identifier is opened again, in this process
     /// or another.
     public func shutdown() async {
+        // Acknowledgements are stored only until the list is closed.
+        dispatcher.withLock { $0 }?.acknowledgeCurrentCall()
         await backend.shutdown()
         dispatcher.withLock { $0 }?.stop()
     }
@@ -227,8 +229,11 @@ public final class DownloadManager: Sendable {
     /// The delegate, held weakly; `nil` if none is set.
     public var delegate: (any DownloadManagerDelegate)? { dispatcher.withLock { $0 }?.delegate }
 
-    /// Sets the delegate, whose methods are called on the main actor; `nil` removes it.
+    /// Sets the delegate, whose methods are called on the main actor; `nil` removes it. If called inside a method of the previous
+    /// delegate, acknowledges the event of that method.
     public func setDelegate(_ delegate: (any DownloadManagerDelegate)?) {
+        // The method's task is cancelled below. The event must not be in the backlog of the new delegate.
+        dispatcher.withLock { $0 }?.acknowledgeCurrentCall()
         let new = delegate.map {
             let place = backend.listen()
             return DelegateDispatcher($0, of: self, place, moving: backend.moving)

@@ -77,12 +77,17 @@ package final class DelegateDispatcher: Sendable {
     /// Returns at once if called from inside a delegate method: later events are delivered after that method, and its own event
     /// is acknowledged.
     func finish() async {
-        if let call = Self.current, call.dispatcher == ObjectIdentifier(self), !call.isOver {
-            call.event?.acknowledge()
-            return
-        }
+        if acknowledgeCurrentCall() { return }
         place.close()
         await ended.wait(after: 0)
+    }
+
+    /// If called from inside a delegate method, acknowledges its event and returns true.
+    @discardableResult
+    func acknowledgeCurrentCall() -> Bool {
+        guard let call = Self.current, call.dispatcher == ObjectIdentifier(self), !call.isOver else { return false }
+        call.event?.acknowledge()
+        return true
     }
 
     /// Stores the latest progress of a download for delivery.

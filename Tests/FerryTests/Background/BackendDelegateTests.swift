@@ -106,24 +106,29 @@ struct BackendDelegateTests {
         }
     }
 
-    /// Calls `finishAndShutDown` at the first completion.
+    /// Calls `finishAndShutDown` or `shutdown` at the first completion.
     nonisolated private final class Leaver: DownloadManagerDelegate {
         let hasLeft = Door()
+        private let finishes: Bool
+
+        init(finishes: Bool) { self.finishes = finishes }
 
         func downloadManager(
             _ manager: DownloadManager, download: Download, didComplete finished: FinishedDownload
         ) async {
-            await manager.finishAndShutDown()
+            if finishes { await manager.finishAndShutDown() } else { await manager.shutdown() }
             hasLeft.open()
         }
     }
 
-    @Test("Delegate: finishAndShutDown may be called in a delegate method", arguments: BackendKind.allCases)
-    func inside(kind: BackendKind) async throws {
+    @Test(
+        "Delegate: finishAndShutDown and shutdown may be called in a delegate method", arguments: BackendKind.allCases,
+        [true, false])
+    func inside(kind: BackendKind, finishes: Bool) async throws {
         try await BackendHome.run(kind) { home in
             home.shop.serve(["/a"])
             let manager = home.manager()
-            let leaver = Leaver()
+            let leaver = Leaver(finishes: finishes)
             manager.setDelegate(leaver)
             let download = try await manager.download(home.request("/a"))
             await leaver.hasLeft.pass()
@@ -132,6 +137,41 @@ struct BackendDelegateTests {
             withExtendedLifetime(leaver) {}
 
             // The end that the method handled is acknowledged.
+            try await home.expectAllWasHandled()
+        }
+    }
+
+    /// Replaces itself at the first completion.
+    nonisolated private final class Resigner: DownloadManagerDelegate {
+        let hasLeft = Door()
+        private let successor: Recorder?
+
+        init(successor: Recorder?) { self.successor = successor }
+
+        func downloadManager(
+            _ manager: DownloadManager, download: Download, didComplete finished: FinishedDownload
+        ) async {
+            manager.setDelegate(successor)
+            hasLeft.open()
+        }
+    }
+
+    @Test(
+        "Delegate: an event is not delivered again if its method removes or replaces the delegate",
+        arguments: BackendKind.allCases, [true, false])
+    func resigns(kind: BackendKind, hasSuccessor: Bool) async throws {
+        try await BackendHome.run(kind) { home in
+            home.shop.serve(["/a"])
+            let manager = home.manager()
+            let successor = hasSuccessor ? Recorder() : nil
+            let delegate = Resigner(successor: successor)
+            manager.setDelegate(delegate)
+            _ = try await manager.download(home.request("/a")).finished()
+            await delegate.hasLeft.pass()
+            await successor?.reach(.allTold)
+            #expect(successor?.entries.contains { $0.call == .completed } != true)
+            await manager.shutdown()
+            withExtendedLifetime((delegate, successor)) {}
             try await home.expectAllWasHandled()
         }
     }
