@@ -303,13 +303,20 @@ public final class DownloadManager: Sendable {
     }
 
     /// Requests the file's size, name and resumability from the server; writes nothing.
+    ///
+    /// Throws `cancelled` if the task is cancelled.
     public func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan {
         try await plan(request, testsRanges: true)
     }
 
     /// - Parameter testsRanges: Whether a second request, for a range, is sent to the server.
     package func plan(_ request: DownloadRequest, testsRanges: Bool) async throws(DownloadError) -> DownloadPlan {
-        try await backend.plan(request.checked(), testsRanges: testsRanges)
+        let request = try request.checked()
+        do throws(DownloadError) { return try await backend.plan(request, testsRanges: testsRanges) } catch {
+            guard Task.isCancelled, error.code == .cancelled else { throw error }
+            // The transport does not know what it was stopped for.
+            throw DownloadError(.cancelled, ErrorPhrase(.waitWasCancelled, request.firstName))
+        }
     }
 
     // MARK: Handles

@@ -220,6 +220,28 @@ struct BackendLifeTests {
         }
     }
 
+    @Test("Backend: a plan in a cancelled task states what was cancelled", arguments: BackendKind.allCases)
+    func cancelledPlan(kind: BackendKind) async throws {
+        try await BackendHome.run(kind) { home in
+            let gate = Gate()
+            home.shop.serve(["/a"], [.hold(gate)])
+            let manager = home.manager()
+            let request = try home.request("/a")
+            let task = Task { try await manager.plan(request) }
+            await gate.arrived()
+            task.cancel()
+            await #expect {
+                _ = try await task.value
+            } throws: {
+                let error = $0 as? DownloadError
+                return error?.code == .cancelled && error?.message == "waiting for a was cancelled"
+                    && error?.suggestion == nil
+            }
+            gate.open()
+            await manager.shutdown()
+        }
+    }
+
     @Test(
         "Backend: a request or a change with a value that none may have is refused, and changes nothing",
         arguments: BackendKind.allCases)
