@@ -4,7 +4,7 @@ public import Logging
 
 extension DownloadManager {
     /// Limits, connection settings and list storage of a manager. Paths are absolute, or relative to the working
-    /// directory.
+    /// directory. A number that is out of bounds is replaced by the nearest permitted one.
     public struct Configuration: Sendable {
         /// The storage of the list of downloads.
         enum Storage: Sendable {
@@ -53,20 +53,20 @@ extension DownloadManager {
         public internal(set) var backgroundTransfer: BackgroundTransfer?
         /// Maximum number of downloads that run at a time; others wait. Default 3, at least 1.
         public var maxConcurrentDownloads = 3
-        /// Maximum total speed of all downloads, in bytes per second; `nil` for no limit.
+        /// Maximum total speed of all downloads, in bytes per second; `nil`, or a number below 1, for no limit.
         public var rateLimit: ByteCount?
         /// Free disk space to preserve, in bytes. Default `nil`: 1 % of the file system, at most 256 MB.
         public var minFreeBytes: ByteCount?
         /// Whether a refused connection ends a download that has received no bytes, regardless of its number of attempts.
         package var failsWhenRefused = false
         /// The interval in which a connection must receive at least 1 KB, or else it is closed; also the time limit for a
-        /// response head. Default 60 s.
+        /// response head. Default 60 s, at least 1 ms.
         public var stallTimeout: Duration = DownloadRequest.standardStallTimeout
         /// Maximum consecutive attempts without progress; `nil` for no limit. Default 10.
         public var maxAttempts: Int? = DownloadRequest.standardMaxAttempts
         /// The delay after which failed downloads are retried, unless the failure is permanent. A change also applies to downloads
         /// that have already failed: the delay counts from the time of the failure, so such a download may be retried at once.
-        /// Default `nil`: never.
+        /// At least 1 s. Default `nil`: never.
         public var retriesFailedAfter: Duration?
         /// Whether a download may use metered networks, unless its request sets a rule. Default true.
         public var allowsMeteredNetwork = true
@@ -110,6 +110,20 @@ extension DownloadManager {
         package var refusal: (@Sendable (_ directory: String) -> DownloadError?)?
 
         init(storage: Storage) { self.storage = storage }
+
+        /// The configuration with each number that is out of bounds replaced by the nearest permitted one.
+        var bounded: Configuration {
+            let longest = Duration.seconds(100_000_000)
+            var bounded = self
+            bounded.maxConcurrentDownloads = max(1, maxConcurrentDownloads)
+            bounded.minFreeBytes = minFreeBytes.map { max(0, $0) }
+            bounded.stallTimeout = min(max(.milliseconds(1), stallTimeout), longest)
+            bounded.maxAttempts = maxAttempts.map { max(0, $0) }
+            bounded.retriesFailedAfter = retriesFailedAfter.map { min(max(.seconds(1), $0), longest) }
+            bounded.transfer.connectTimeout = min(max(.milliseconds(1), transfer.connectTimeout), longest)
+            bounded.transfer.connectionsPerHost = max(1, transfer.connectionsPerHost)
+            return bounded
+        }
 
         /// Settings for downloads that run in another process.
         package init(_ provider: BackendProvider) { self.init(storage: .elsewhere(provider)) }

@@ -43,8 +43,8 @@ extension DownloadRequest {
     /// property that cannot be changed.
     func amended(to wish: DownloadRequest) throws(DownloadError) -> DownloadRequest {
         try RequestChange.check(from: self, to: wish)
-        try RequestChange(from: self, to: wish).request.checkValues()
-        let request = changed(to: wish)
+        var request = changed(to: wish)
+        request.maxConnections = min(request.maxConnections, Self.mostConnections)
         if request.sources.isEmpty { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
         return request
     }

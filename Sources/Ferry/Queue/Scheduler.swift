@@ -73,7 +73,7 @@ final class Scheduler: Sendable {
         makeSession = system
         self.engine = engine
         self.monitor = monitor
-        var configuration = configuration
+        var configuration = configuration.bounded
         let factory = configuration.server.metrics ?? MetricsSystem.factory
         configuration.server.metrics = factory
         metrics = ManagerMetrics(factory)
@@ -117,8 +117,7 @@ final class Scheduler: Sendable {
         // Call `change` without holding the mutex, because it may read the manager.
         var new = self.configuration
         try change(&new)
-        new.maxConcurrentDownloads = max(1, new.maxConcurrentDownloads)
-        let configuration = new
+        let configuration = new.bounded
         let old = settings.withLock { settings in
             defer { settings = configuration }
             return settings

@@ -1,5 +1,11 @@
 import HTTPTypes
 
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
+
 /// Encoded as an object. The destination is `path`, `part`, or `directory` with `name`; credentials are `user` and `password`;
 /// every other property is a member of ``properties``. A default value is omitted and may also be null. A `checksum` of null is
 /// ``DownloadRequest/ignoresEarlierChecksum``.
@@ -62,6 +68,12 @@ extension DownloadRequest {
         for (property, bounds) in Self.bounded where !property.isWithinBounds(self) {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.notInRange, property.key.rawValue, bounds.least, bounds.most))
+        }
+        if let notBefore, !Self.startTimes.contains(notBefore.timeIntervalSince1970) {
+            throw DownloadError(
+                .invalidRequest,
+                ErrorPhrase(
+                    .notInRange, CodingKeys.notBefore.rawValue, "0000-01-01T00:00:00Z", "9999-12-31T23:59:59Z"))
         }
         let certificates = connection.certificates?.utf8.count ?? 0
         guard certificates <= ConnectionRules.mostTextBytes else {
@@ -216,6 +228,9 @@ extension DownloadRequest {
             copy = { $1[keyPath: path] = $0[keyPath: path] }
         }
     }
+
+    /// The values of ``notBefore`` in seconds since 1970: the years 0 to 9999, which RFC 3339 can represent.
+    private static let startTimes = -62_167_219_200.0..<253_402_300_800
 
     /// The properties that are numbers.
     private static let bounded = properties.compactMap { property in property.bounds.map { (property, $0) } }

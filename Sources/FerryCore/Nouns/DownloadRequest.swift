@@ -125,7 +125,7 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.pieces }
         set { values.pieces = newValue }
     }
-    /// The maximum number of simultaneous connections, 1 or more. Default 16.
+    /// The maximum number of simultaneous connections, 1 or more; more than 1000 count as 1000. Default 16.
     public var maxConnections: Int {
         get { values.maxConnections }
         set { values.maxConnections = newValue }
@@ -233,7 +233,7 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.startsPaused }
         set { values.startsPaused = newValue }
     }
-    /// The earliest start time; `nil` to start at once.
+    /// The earliest start time, in the years 0 to 9999; `nil` to start at once.
     public var notBefore: Date? {
         get { values.notBefore }
         set { values.notBefore = newValue }

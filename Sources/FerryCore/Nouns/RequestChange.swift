@@ -18,13 +18,15 @@ package struct RequestChange: Sendable, Hashable {
         request.ignoresEarlierChecksum = false
     }
 
-    /// Throws `invalidRequest` if a property that cannot be changed differs in two requests.
+    /// Throws `invalidRequest` if a property that cannot be changed differs in two requests, or if a new value is one that no
+    /// request may have.
     package static func check(from old: DownloadRequest, to new: DownloadRequest) throws(DownloadError) {
         let fixed = DownloadRequest.properties.first { $0.changes == .never && $0.differs(old, new) }
         var name = fixed?.key.rawValue
         if old.destination != new.destination { name = "destination" }
         if old.credentials != new.credentials { name = "credentials" }
         if let name { throw DownloadError(.invalidRequest, ErrorPhrase(.notChangeable, name)) }
+        try RequestChange(from: old, to: new).request.checkValues()
     }
 
     package mutating func set<Value>(

@@ -254,6 +254,9 @@ struct BackendLifeTests {
             let limits: [@Sendable (inout DownloadRequest) -> Void] = [
                 { $0.rateLimit = 0 }, { $0.rateLimit = .max }, { $0.maxConnections = 0 },
                 { $0.label = String(repeating: "x", count: 4097) },
+                { $0.notBefore = Date(timeIntervalSince1970: .nan) },
+                { $0.notBefore = Date(timeIntervalSince1970: .infinity) },
+                { $0.notBefore = Date(timeIntervalSince1970: 1e300) },
                 { $0.sources = Array(repeating: $0.sources[0], count: DownloadRequest.mostSources + 1) },
             ]
             let others: [@Sendable (inout DownloadRequest) -> Void] = [

@@ -52,6 +52,43 @@ struct LimitTests {
         }
     }
 
+    @Test("Configuration: a number that is out of bounds is replaced by the nearest permitted one")
+    func bounds() async throws {
+        try await Workshop.run { shop in
+            let manager = shop.manager {
+                $0.maxAttempts = -1
+                $0.retriesFailedAfter = .seconds(-5)
+                $0.stallTimeout = .zero
+                $0.transfer.connectTimeout = .seconds(Int64.max)
+                $0.transfer.connectionsPerHost = 0
+            }
+            #expect(manager.configuration.maxAttempts == 0)
+            #expect(manager.configuration.retriesFailedAfter == .seconds(1))
+            #expect(manager.configuration.stallTimeout == .milliseconds(1))
+            #expect(manager.configuration.transfer.connectTimeout == .seconds(100_000_000))
+            #expect(manager.configuration.transfer.connectionsPerHost == 1)
+            await manager.configure { $0.stallTimeout = .seconds(Int64.max) }
+            #expect(manager.configuration.stallTimeout == .seconds(100_000_000))
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Request: more than 1000 connections count as 1000, also after a change")
+    func mostConnections() async throws {
+        try await Workshop.run { shop in
+            let manager = shop.kept()
+            let request = try shop.single("/a") {
+                $0.startsPaused = true
+                $0.maxConnections = 5000
+            }
+            let download = try await manager.download(request)
+            #expect(download.request.maxConnections == 1000)
+            try await download.change { $0.maxConnections = 6000 }
+            #expect(download.request.maxConnections == 1000)
+            await manager.shutdown()
+        }
+    }
+
     @Test("Concurrency limit: a value below one becomes one")
     func least() async throws {
         try await Workshop.run { shop in
