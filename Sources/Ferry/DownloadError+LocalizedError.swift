@@ -10,5 +10,5 @@ public import FerryCore
 extension DownloadError: LocalizedError {
     public var errorDescription: String? { message(in: .current) }
     public var failureReason: String? { underlying }
-    public var recoverySuggestion: String? { suggestion(in: .current) }
+    public var recoverySuggestion: String? { recoverySuggestion(in: .current) }
 }

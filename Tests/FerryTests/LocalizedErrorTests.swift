@@ -12,6 +12,10 @@ struct LocalizedErrorTests {
         #expect(general.localizedDescription.contains("no way"))
         #expect((general as? any LocalizedError)?.failureReason == "ECONNREFUSED")
         #expect((general as? any LocalizedError)?.recoverySuggestion == "Wait.")
+        let named = DownloadError(.certificate, ErrorPhrase(.noURL), suggestion: ErrorPhrase(.keptMarked, "/a.part"))
+        #expect(
+            (named as any LocalizedError).recoverySuggestion
+                == ErrorPhrase(.keptMarked, "/a.part").textForApps(in: .current))
         #expect(Language.current == Language(environment: ProcessInfo.processInfo.environment))
     }
 }

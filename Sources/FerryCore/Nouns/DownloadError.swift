@@ -67,7 +67,8 @@ public struct DownloadError: Error, Sendable, Hashable {
     public var code: Code
     /// A sentence that states what failed, and on which object.
     public var message: String { didSet { if message != oldValue { phrase = nil } } }
-    /// One sentence about what the user can do; `nil` if nothing can be suggested.
+    /// One sentence about what the user of the program `ferry` can do, with the options of its commands; `nil` if nothing can be
+    /// suggested. An app shows ``recoverySuggestion(in:)``.
     public var suggestion: String? { didSet { if suggestion != oldValue { suggestionPhrase = nil } } }
     /// The underlying error, in the words of the system or of a library.
     public var underlying: String?
@@ -247,7 +248,13 @@ extension DownloadError {
     /// The message as a reason; a phrase if it has translations.
     package var reason: Reason { phrase.map { .phrase($0) } ?? .words(message) }
 
-    /// Returns the suggestion in `language`, or in English if it has no translation.
+    /// Returns one sentence about what the user of an app can do, in `language`, or in English if it has no translation. `nil` if
+    /// nothing can be suggested.
+    public func recoverySuggestion(in language: Language) -> String? {
+        suggestionPhrase?.textForApps(in: language) ?? suggestion
+    }
+
+    /// Returns ``suggestion`` in `language`, or in English if it has no translation.
     public func suggestion(in language: Language) -> String? {
         suggestionPhrase?.text(in: language) ?? suggestion
     }

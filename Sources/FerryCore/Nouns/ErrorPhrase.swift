@@ -16,8 +16,16 @@ package struct ErrorPhrase: Sendable, Hashable {
     }
 
     /// The sentence; a placeholder without an argument stays as `{0}`.
-    package func text(in language: Language) -> String {
-        Self.fill(key.pattern(in: language), with: arguments.map { $0.text(in: language) })
+    package func text(in language: Language) -> String { text(key.pattern(in: language), in: language) }
+
+    /// The sentence for users of an app: names no option of the program `ferry`.
+    package func textForApps(in language: Language) -> String {
+        let own = SentenceTable.appSuggestions[key].map { language.text(of: $0) }
+        return text(own ?? key.pattern(in: language), in: language)
+    }
+
+    private func text(_ pattern: String, in language: Language) -> String {
+        Self.fill(pattern, with: arguments.map { $0.text(in: language) })
     }
 
     /// Whether the sentence begins with a word of its own, and not with a name, path or number that fills a placeholder.

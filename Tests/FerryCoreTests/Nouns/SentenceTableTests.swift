@@ -1,6 +1,7 @@
-import FerryCore
 import Foundation
 import Testing
+
+@testable import FerryCore
 
 @Suite("Sentence table")
 struct SentenceTableTests {
@@ -27,6 +28,29 @@ struct SentenceTableTests {
         }
         #expect(unused.isEmpty)
         #expect(seen > 300, "the sources are not where they were")
+    }
+
+    @Test("SentenceTable: no suggestion to the users of an app names an option or command of the program")
+    func appSuggestions() throws {
+        let suggestions = Set(SentenceTable.suggestions.keys).union(SentenceTable.setSuggestions.keys)
+        var own = Set(SentenceTable.appSuggestions.keys)
+        for (name, text) in try Self.sources() {
+            let modules = ["Ferry/", "FerryCore/", "FerryEngine/", "FerryClient/"]
+            guard modules.contains(where: name.hasPrefix) else { continue }
+            own.formUnion(Self.members(in: text).compactMap(Key.init).filter(suggestions.contains))
+        }
+        #expect(own.count > 40, "the sources are not where they were")
+        for key in own {
+            let holes = Self.holes(of: SentenceTable.rows[key]?.english ?? "")
+            let phrase = ErrorPhrase(key: key, arguments: holes.sorted().map { "<\($0)>" })
+            for language in Language.allCases {
+                let text = phrase.textForApps(in: language)
+                for word in ["--", "-o", "ferry list", "ferry get", "ferry set", "ferry work", "FERRY_", "AWS_"] {
+                    #expect(!text.contains(word), "\(key): \(text)")
+                }
+                for hole in holes { #expect(text.contains("<\(hole)>"), "\(key): \(text)") }
+            }
+        }
     }
 
     @Test("SentenceTable: the scanner of sources handles nesting, commas, interpolations and line breaks")
