@@ -98,6 +98,8 @@ extension DownloadManager {
         public var server = ServerOptions()
         /// Makes the engine. Default `nil`: the engine that connects to servers.
         package var engine: EngineProvider?
+        /// Makes the monitor of the network. Default `nil`: the one of the operating system.
+        package var monitor: (@Sendable (NetworkSettings) -> any NetworkMonitor)?
         /// Whether downloads wait in the list while their server is down or has requested a delay. If false, they fail at once with
         /// the time of the next attempt, and no further attempt is made on a server after ``maxAttempts`` failures, even if the
         /// list is stored. False suits a caller that can start other downloads meanwhile. Default true.

@@ -38,9 +38,10 @@ public final class DownloadManager: Sendable {
         if case .elsewhere(let provider) = configuration.storage {
             backend = provider.make(configuration, engine.clock)
         } else {
+            let settings = configuration.networkSettings
+            let monitor = monitor ?? configuration.monitor?(settings) ?? SystemNetworkMonitor(settings)
             let scheduler = Scheduler(
-                configuration: configuration, engine: engine,
-                monitor: monitor ?? SystemNetworkMonitor(configuration.networkSettings), system: system)
+                configuration: configuration, engine: engine, monitor: monitor, system: system)
             BackgroundManagers.register(scheduler)
             backend = scheduler
         }

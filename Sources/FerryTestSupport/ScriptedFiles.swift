@@ -63,13 +63,22 @@ final class ScriptedFiles: Transport {
 
 extension DownloadManager.Configuration {
     /// Returns a configuration for previews and tests: downloads from every host come from `files`, by the paths of their URLs;
-    /// other
-    /// paths are answered with 404. Everything else works as usual: queue, states, events, resuming, files.
+    /// other paths are answered with 404. Everything else works as usual: queue, states, events, resuming, files.
     ///
     /// ```swift
     /// let film = ScriptedFile("/film.mp4", bytes: 20_000_000, pace: .stops(at: 8_000_000))
     /// let manager = DownloadManager(.scripted([film, .refused("/gone.zip")]))
     /// let download = try await manager.download(from: film.url)          // stays at 40 %
+    /// ```
+    ///
+    /// The network is always online. To test the rules of an app for other networks, set
+    /// ``DownloadManager/Configuration/networkIsMetered`` or ``DownloadManager/Configuration/networkIsConstrained``, at any time:
+    ///
+    /// ```swift
+    /// await manager.configure {
+    ///     $0.allowsMeteredNetwork = false
+    ///     $0.networkIsMetered = true
+    /// }                                                                   // the download waits for another network
     /// ```
     ///
     /// - Parameters:
@@ -81,7 +90,7 @@ extension DownloadManager.Configuration {
         let place = directory ?? temporary
         var configuration = DownloadManager.Configuration.default(
             identifier: "scripted", directory: place, stateDirectory: temporary + "/list")
-        configuration.watchesNetwork = false
+        configuration.monitor = { ScriptedNetwork($0) }
         configuration.minFreeBytes = 0
         // A body that stops is part of the script, not a stall.
         configuration.stallTimeout = .seconds(7 * 24 * 3600)

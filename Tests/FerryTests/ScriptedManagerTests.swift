@@ -74,6 +74,28 @@ struct ScriptedManagerTests {
         await second.shutdown()
     }
 
+    @Test("Scripted manager: rules apply to a network that the configuration declares metered")
+    func metered() async throws {
+        let film = ScriptedFile("/film.mp4", bytes: 1_000_000, pace: .stops(at: 400_000))
+        let manager = DownloadManager(.scripted([film]))
+        let download = try await manager.download(from: film.url)
+        _ = await status(download) { $0.progress.completedBytes == 400_000 }
+        await manager.configure {
+            $0.allowsMeteredNetwork = false
+            $0.networkIsMetered = true
+        }
+        _ = await status(download) { $0.state == .waiting(.network) }
+        #expect(manager.network.kind == .metered)
+        try await download.change { $0.network.allowsMetered = true }
+        _ = await status(download) { $0.state == .downloading }
+        try await download.change { $0.network.allowsMetered = nil }
+        _ = await status(download) { $0.state == .waiting(.network) }
+        await manager.configure { $0.networkIsMetered = nil }
+        _ = await status(download) { $0.state == .downloading }
+        #expect(manager.network.kind == .online)
+        await manager.shutdown()
+    }
+
     @Test("LocalOrigin: a manager without a script downloads from one, and goes on at another")
     func origin() async throws {
         let directory = FileManager.default.temporaryDirectory.appending(path: "origin-\(UUID().uuidString)").path
