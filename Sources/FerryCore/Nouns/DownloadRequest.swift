@@ -56,7 +56,7 @@ public struct DownloadRequest: Sendable, Hashable {
         /// The existing part file or journal at this path, to be resumed.
         case part(String)
         /// This file descriptor, for example standard output: written in order and left open, without a part file or a
-        /// journal.
+        /// journal. Only for an `.ephemeral` manager: one with a stored list, or in the daemon, throws `invalidRequest`.
         case stream(Int32)
     }
 
