@@ -46,7 +46,7 @@
             .alert(message, isPresented: $isOver) {
                 Button(Words.ok) {}
             }
-            // A download that was listed when the app quit resumes, and is shown again.
+            // A download that was listed when the app quit is shown again, and resumes unless it was paused.
             .task { act { if let first = try await manager.downloads().first { show(first) } } }
             .task(id: beginnings) { await follow() }
         }
@@ -58,7 +58,8 @@
         }
 
         private func start() async throws {
-            // The same address returns the same download, which resumes with the bytes that it has.
+            // The same address returns the same download. If it has failed, it resumes with the bytes that it has; if it is paused,
+            // it stays so, and the button for resuming is enabled.
             show(try await manager.download(from: DownloadURL(address)))
         }
 

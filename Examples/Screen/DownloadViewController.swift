@@ -43,12 +43,13 @@
                 page.centerYAnchor.constraint(equalTo: guide.centerYAnchor),
             ])
             show()
-            // A download that was listed when the app quit resumes, and is shown again.
+            // A download that was listed when the app quit is shown again, and resumes unless it was paused.
             act { page in if let first = try await page.manager.downloads().first { page.follow(first) } }
         }
 
         private func begin() async throws {
-            // The same address returns the same download, which resumes with the bytes that it has.
+            // The same address returns the same download. If it has failed, it resumes with the bytes that it has; if it is paused,
+            // it stays so, and the button for resuming is enabled.
             follow(try await manager.download(from: DownloadURL(field.text ?? "")))
         }
 

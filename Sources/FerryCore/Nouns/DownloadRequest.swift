@@ -429,7 +429,8 @@ extension DownloadRequest {
 /// The rule for a listed download with the same URLs and destination.
 public enum DuplicateRule: String, Sendable, Hashable, Codable, CaseIterable {
     /// Returns the listed download, with the credentials, headers, checksum, sizes, limits and rules that the new request sets. If
-    /// it is completed, and its file is unchanged and what the new request demands, that file is returned at once.
+    /// it is completed, and its file is unchanged and what the new request demands, that file is returned at once. A paused
+    /// download stays paused.
     case existing
     /// Adds another download, which never uses the files of the listed one.
     case addAnother
