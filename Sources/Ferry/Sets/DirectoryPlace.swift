@@ -84,7 +84,7 @@ struct DirectoryPlace: SyncPlace {
         below root: FilePath, _ listing: SetListing, _ plan: SyncPlan, _ recorded: [FilePath], _ options: SyncOptions,
         _ fileSystem: any FileSystem
     ) {
-        guard options.deletesGone, listing.problems.isEmpty, plan.problems.isEmpty else { return }
+        guard options.deletesGone, listing.problems.isEmpty, !listing.isDoubtful, plan.problems.isEmpty else { return }
         let listed = Set(plan.steps.map(\.key))
         let directories = Set(listed.union(recorded).map { $0.removingLastComponent() }).union([""])
         for directory in directories {

@@ -80,7 +80,7 @@ package struct HTMLTag {
     private static let mostReferenceBytes = 32
 
     /// Decodes the references; those that are not valid stay as they are.
-    private static func decode(_ bytes: ArraySlice<UInt8>) -> String {
+    static func decode(_ bytes: ArraySlice<UInt8>) -> String {
         var decoded: [UInt8] = []
         var rest = bytes
         while let start = rest.firstIndex(of: UInt8(ascii: "&")) {

@@ -124,7 +124,7 @@ struct ObjectPlace: SyncPlace {
             manifest = opened.manifest
             let place = ObjectPlace(
                 plan: opened.plan, earlier: state.records, prefix: prefix, staging: staging, state: state,
-                isListWhole: listing.problems.isEmpty, options: options, manager: manager)
+                isListWhole: listing.problems.isEmpty && !listing.isDoubtful, options: options, manager: manager)
             return (place, manifest)
         } catch {
             let opened = manifest

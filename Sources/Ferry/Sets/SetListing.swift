@@ -37,6 +37,11 @@ struct SetListing: Sendable {
     /// The relative paths of entries of a directory that are not read, whether they are reported or not. Files at or below these
     /// paths do not count as gone from the source.
     private var unread: Set<FilePath> = []
+    /// The pages of an index, by the path of their directory in the source. The value is the page if it is doubtful whether the
+    /// page lists its directory, because it does not have the form of a server's list; otherwise `nil`.
+    private var pages: [FilePath: DownloadURL?] = [:]
+    /// Whether a file that is not listed may be missing only because a page is not that of a directory.
+    private(set) var isDoubtful = false
     /// The index of each file in ``entries``.
     private var places: [FilePath: Int] = [:]
 
@@ -51,6 +56,23 @@ struct SetListing: Sendable {
     /// Records which patterns a listed file matches, whether or not the file is selected.
     mutating func note(_ path: String) {
         if !unusedPatterns.isEmpty { unusedPatterns.removeAll { SetFilter.matches(path, $0) } }
+    }
+
+    /// Records a page of the index.
+    mutating func note(_ page: DownloadURL, isDoubtful: Bool) {
+        let names = root.flatMap { SetPath.names(of: page, below: $0) } ?? []
+        pages[FilePath(SetPath.listed(names))] = .some(isDoubtful ? page : nil)
+        if isDoubtful { self.isDoubtful = true }
+    }
+
+    /// Returns the page of the index that decides whether the file of a URL is listed, if this page is doubtful. It is the page of
+    /// the nearest directory above the file that was read.
+    func doubtfulPage(above url: DownloadURL) -> DownloadURL? {
+        guard isDoubtful, let root, var names = SetPath.names(of: url, below: root) else { return nil }
+        while names.popLast() != nil {
+            if let page = pages[FilePath(SetPath.listed(names))] { return page }
+        }
+        return nil
     }
 
     /// Leaves out the entry at a path of a directory.
@@ -231,6 +253,8 @@ struct SetReader: Sendable {
             case mayBeCut
             /// The page has a field for a password, as one to sign in does.
             case asksForPassword
+            /// The page does not have the form of a server's list.
+            case unlikeAList
         }
         var url: DownloadURL
         var content: Content
@@ -314,7 +338,7 @@ struct SetReader: Sendable {
                 } else if mayBeCut, reader.lastMark != .documentEnd {
                     defect = .mayBeCut
                 } else {
-                    defect = reader.hasPasswordField ? .asksForPassword : nil
+                    defect = reader.hasPasswordField ? .asksForPassword : reader.hasListForm ? nil : .unlikeAList
                 }
                 return Page(url: url, content: .index(reader.links, defect, reader.hasEmptyList, share))
             }
@@ -524,22 +548,23 @@ struct SetReader: Sendable {
             case .mayBeCut: return listing.problems.append(.phrase(ErrorPhrase(.cutPage, "\(page.url)")))
             case .asksForPassword:
                 return listing.problems.append(.phrase(ErrorPhrase(.pageWithPassword, "\(page.url)")))
-            case nil: break
+            case .unlikeAList, nil: break
             }
-            guard page.url == root || Self.isIndex(links, at: page.url, hasEmptyList: hasEmptyList) else {
+            let namesEntry = links.contains { SetPath.names(of: $0.url, below: page.url) != nil }
+            guard page.url == root || namesEntry || Self.isEmpty(links, at: page.url, hasEmptyList: hasEmptyList) else {
                 return listing.problems.append(.phrase(ErrorPhrase(.pageWithoutEntries, "\(page.url)")))
             }
+            listing.note(page.url, isDoubtful: namesEntry && defect == .unlikeAList)
             if isEmpty, filter.include.isEmpty, let names = SetPath.names(of: page.url, below: root) {
                 listing.emptyDirectories += [SetPath.make(names: names, safeNames: safeNames)].compactMap(\.self)
             }
         }
 
-        /// Whether a page with these links is known to list its directory: it names an entry, or it is that of an empty
-        /// directory, which leads to its parent or has an empty list, and to no other page of the server.
-        private static func isIndex(_ links: [LinkReader.Link], at page: DownloadURL, hasEmptyList: Bool) -> Bool {
+        /// Whether a page that names no entry is known to be that of an empty directory: it leads to its parent or has an empty
+        /// list, and leads to no other page of the server.
+        private static func isEmpty(_ links: [LinkReader.Link], at page: DownloadURL, hasEmptyList: Bool) -> Bool {
             // allow(origin): decides what a page lists; nothing is sent.
             let own = links.lazy.map(\.url).filter { $0.origin == page.origin }
-            if own.contains(where: { SetPath.names(of: $0, below: page) != nil }) { return true }
             guard own.allSatisfy({ $0.path.utf8.hasSuffix("/") && page.path.utf8.hasPrefix($0.path) }) else {
                 return false
             }

@@ -139,6 +139,7 @@ struct SyncPlan: Sendable, Hashable {
                 gone.append(Gone(record: record, isDeleted: isUnlisted))
             }
         }
+        keepDoubtful(listing)
         let (count, known) = (gone.count { $0.isDeleted }, held.manifest.count)
         let most = options.maxDeletions?.most(of: known) ?? (known > 10 ? known / 2 : known)
         if count > most {
@@ -146,6 +147,20 @@ struct SyncPlan: Sendable, Hashable {
             problems.append(.phrase(ErrorPhrase(.tooManyGone, "\(count)", "\(known)")))
         }
         clear(missing)
+    }
+
+    /// Deletes nothing if a file would be deleted because of a page that may not list its directory, such as a page to sign in.
+    private mutating func keepDoubtful(_ listing: SetListing) {
+        guard listing.isDoubtful else { return }
+        var pages: Set<DownloadURL> = []
+        for file in gone where file.isDeleted {
+            guard let url = file.record.urls.first.flatMap({ try? DownloadURL($0) }),
+                let page = listing.doubtfulPage(above: url), pages.insert(page).inserted
+            else { continue }
+            problems.append(.phrase(ErrorPhrase(.pageUnlikeList, "\(page)")))
+        }
+        guard !pages.isEmpty else { return }
+        for index in gone.indices { gone[index].isDeleted = false }
     }
 
     /// Requests the files that only deleted files of the set, and directories of such files, prevent.

@@ -46,13 +46,13 @@ package struct PagePolicy: Hashable, Sendable {
         return Self.promise(of: String(decoding: finalURL.lastPathSegment, as: UTF8.self)) == .file
     }
 
-    enum Promise: Hashable { case file, page }
+    package enum Promise: Hashable { case file, page }
 
     /// Returns the type that the extension of `name` indicates; `nil` if there is no extension.
     ///
     /// An extension is 1 to 12 ASCII letters and digits after the last dot, including at least one letter, with text
     /// before the dot: `v1.2` and `.config` have none.
-    static func promise(of name: String) -> Promise? {
+    package static func promise(of name: String) -> Promise? {
         let bytes = name.utf8
         guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot > bytes.startIndex else { return nil }
         let tail = bytes[bytes.index(after: dot)...]

@@ -118,7 +118,7 @@ extension ErrorPhrase {
         case noSpaceBesideReserve, atLeast
         // Sets of files, and files that are verified and repaired
         case notASetPath, sameSetPath, listedTwice, changedHere, emptySet, setAnswered, setLeadsElsewhere, notAnIndex
-        case cutPage, pageWithoutEntries, pageWithPassword, cutList, cutManifest, shortList
+        case cutPage, pageWithoutEntries, pageWithPassword, pageUnlikeList, cutList, cutManifest, shortList
         case notAList, jsonArray, largeSet, manyDirectories, slowSet, tooManyGone, noSetBase, backupAroundSet,
             backupInSet, setInUse, setChangedMeanwhile, setInItself, longKey, backupOfObjects
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted

@@ -31,6 +31,10 @@ extension SentenceTable {
             "{0} asks for a password, so it may not be the index page of a directory",
             "{0} 要求输入密码，可能不是目录的索引页"
         ),
+        .pageUnlikeList: (
+            "{0} does not have the form of an index page, so nothing is deleted: the page may not name all files of its directory",
+            "{0} 不具有目录索引页的形式，因此不删除任何文件：该页面可能没有列出其目录中的全部文件"
+        ),
         .cutList: (
             "the list may be cut short, as the server sent no length", "列表可能不完整，因为服务器没有发送长度"
         ),

@@ -82,7 +82,8 @@ import Testing
             "<!-- <a href=\"no\"> -->",
             "<!--", "-->", "<", "<a ", "href=\"h\" title=\"<a href='i'>\">", "</a>", "<base href=\"/e/\">", "text",
             " 28-Nov-2026", " 10:00 17 ",
-            "<img src=\"x\">", "<a href=", "\"", ">", "<ul>", "</ul>", "</HTML>", "\n",
+            "<img src=\"x\">", "<a href=", "\"", ">", "<ul>", "</ul>", "</HTML>", "\n", "<pre>", "</PRE>", "<title>",
+            "Index of /", "<a href=\"d/\">", "d/", "<form>",
             "<a href=\"j\">j</a>" + String(repeating: " ", count: 1100) + "28-Nov-2026 10:00 5",
         ]
         for _ in 0..<50 {
@@ -105,7 +106,8 @@ import Testing
             }
             cut.finish()
             #expect(
-                cut.links == whole.links && cut.lastMark == whole.lastMark && cut.hasEmptyList == whole.hasEmptyList,
+                cut.links == whole.links && cut.lastMark == whole.lastMark && cut.hasEmptyList == whole.hasEmptyList
+                    && cut.hasListForm == whole.hasListForm,
                 "seed \(seed): \(String(decoding: page, as: UTF8.self))")
         }
     }
@@ -138,6 +140,36 @@ import Testing
         reader.append(page.utf8)
         reader.finish()
         #expect(reader.hasEmptyList == isEmpty)
+    }
+
+    @Test(
+        "LinkReader: the form of a list is known in the pages of common servers, and a page to sign in does not have it",
+        arguments: [
+            ("<html><head><title>Index of /d/</title></head><a href=\"f\">f</a></html>", true),
+            ("<TITLE>\n Index of /d</TITLE><ul><li><a href=\"/\"> Parent Directory</a></li></ul>", true),
+            ("<head><meta charset=\"utf-8\"><title>Directory listing for /d/</title></head><a href=\"f\">f</a>", true),
+            ("<!doctype html><pre>\n<a href=\"f\">f</a>\n</pre>", true),
+            ("<a href=\"f\">f</a>  28-Nov-2026 10:00  5\n", true),
+            ("<a href=\"?C=N&amp;O=D\">Name</a><a href=\"f\">f</a>", true),
+            ("<a href=\"?sort=name&order=desc\">Name</a><a href=\"f/\">f</a>", true),
+            ("<a href=\"../\">Up</a><a href=\"f/\">f/</a>", true),
+            ("<a href=\"a%20%26b.bin\"><img src=\"x\"> a &amp;b.bin</a> <a href=\"README\">README</a>", true),
+            ("<title>Sign in</title><form><input name=\"mail\"></form><a href=\"help\">help</a>", false),
+            ("<form><input name=\"mail\"></form><a href=\"terms.pdf\">terms.pdf</a>", false),
+            ("<a href=\"../\">Back</a><ul><li><a href=\"help\">help</a></li></ul>", false),
+            ("<a href=\"terms.pdf\">terms.pdf</a> <a href=\"login/\">Sign in</a>", false),
+            ("<a href=\"login/\">login</a> <a href=\"help.html\">help.html</a>", false),
+            ("<pre>Session ended</pre><a href=\"enter\">Index of all pages</a>", false),
+            ("<a href=\"?lang=de\">Deutsch</a><a href=\"enter\">..</a>", false), ("", false),
+        ])
+    func listForm(page: String, isList: Bool) throws {
+        for leastBytes in [1, 1 << 20] {
+            var reader = LinkReader(
+                at: try DownloadURL("http://h/d/"), most: 10, mostBytes: 1000, leastBytes: leastBytes)
+            for byte in page.utf8 { reader.append(CollectionOfOne(byte)) }
+            reader.finish()
+            #expect(reader.hasListForm == isList)
+        }
     }
 
     @Test("LinkReader: a tag of a megabyte that arrives byte by byte is read, and a longer one ends the page")

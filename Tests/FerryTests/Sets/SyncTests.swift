@@ -411,6 +411,38 @@ struct SyncTests {
         }
     }
 
+    /// It counted as an index page, because its links are below the first page, and all files counted as gone.
+    @Test(
+        "Gone files: nothing is deleted because of a page without the form of a list, also once the set has the page's links"
+    )
+    func goneDoubtful() async throws {
+        try await Workshop.run { shop in
+            func serve(_ page: String) {
+                shop.server.serve("/pub/", Resource(text: "<html>\(page)</html>", contentType: "text/html"))
+            }
+            Self.serveTree(shop)
+            _ = try await Self.sync(shop)
+            shop.server.serve("/pub/help.bin", Resource(size: 10, seed: 5))
+            serve(#"<form><input name="mail"></form><a href="help.bin">Help</a>"#)
+            for fetched in [1, 0] {
+                let report = try await Self.sync(shop) { $0.deletesGone = true }
+                #expect(report.deleted == [] && report.gone.count == 4 && report.fetchedCount == fetched, "\(report)")
+                #expect(report.problems.count == 1 && report.problems[0].contains("/pub/ does not have"), "\(report)")
+            }
+            let plain = try await Self.sync(shop)
+            #expect(plain.isComplete && plain.gone.count == 4, "\(plain)")
+            // The page of a file's own directory decides.
+            let links = ["help.bin", "a.bin", "big.bin", "sub/"].map { #"<a href="\#($0)">See</a>"# }
+            serve(links.joined())
+            shop.server.serve("/pub/sub/", Self.page(["deep/"]))
+            let below = try await Self.sync(shop) { $0.deletesGone = true }
+            #expect(below.isComplete && below.deleted == ["sub/c d.bin"], "\(below)")
+            serve(links.dropFirst().joined())
+            let kept = try await Self.sync(shop) { $0.deletesGone = true }
+            #expect(kept.deleted == [] && kept.gone == ["help.bin"] && kept.problems.count == 1, "\(kept)")
+        }
+    }
+
     /// Its files counted as gone if the other page was below the first one, even if it was the first one itself.
     @Test(
         "Gone files: nothing is deleted because of a directory that redirects to another page",
