@@ -55,22 +55,17 @@ struct DirectoryPlace: SyncPlace {
         return (place, manifest)
     }
 
-    /// Deletes the files of the set that are in the way of listed files, and their directories that become empty.
+    /// Deletes the files of the set that are in the way of listed files, and the directories that are in the way if they contain
+    /// no file.
     private mutating func clear(_ disk: Disk) {
         let fileSystem = fileSystem(disk)
         let doomed = Dictionary(plan.gone.lazy.filter(\.isDeleted).map { ($0.record.key, $0.record) }) { $1 }
         for (obstacle, keys) in plan.cleared.sorted(by: { SetPath.precedes($0.key.string, $1.key.string) }) {
             cleared += keys.compactMap { doomed[$0] }.map { deletion(of: $0, disk) }
-            for key in keys {
-                var directory = key.removingLastComponent()
-                while directory.starts(with: obstacle) {
-                    do throws(FileError) { try fileSystem.removeDirectory(root.pushing(directory)) } catch {
-                        guard error.kind == .notFound else { break }
-                    }
-                    directory.removeLastComponent()
-                }
-            }
             let place = root.pushing(obstacle)
+            let directories = SyncPlan.Holdings.directoriesWithoutFiles(at: place, fileSystem) ?? []
+            // A directory in which another program has created a file in the meantime is not removed.
+            for directory in directories.reversed() { try? fileSystem.removeDirectory(directory) }
             if (try? fileSystem.exists(place)) != false {
                 failures[obstacle] = DownloadError(
                     .conflict, ErrorPhrase(.inTheWay, place.string), recovery: .needsUser)
@@ -233,6 +228,7 @@ extension SyncPlan.Holdings {
             isSame: { Self.isSame(root.appending($0.path), $0, fileSystem, restoringTimes) },
             mayBeOurs: { _ in false },
             obstacle: { Self.obstacle(at: FilePath($0), below: root, fileSystem) },
+            hasNoFile: { Self.directoriesWithoutFiles(at: root.pushing($0), fileSystem) != nil },
             isContradicted: { Self.proof(of: $0, at: root.appending($0.path), fileSystem) == false },
             attribute: { Self.attribute(of: root.appending($0), from: $1, fileSystem) })
     }
@@ -256,6 +252,33 @@ extension SyncPlan.Holdings {
             }
             return nil
         }
+    }
+
+    /// Returns a directory and all directories below it, each before those in it; `nil` if anything else is at or below the path,
+    /// or if this is unknown.
+    static func directoriesWithoutFiles(at path: FilePath, _ fileSystem: any FileSystem) -> [FilePath]? {
+        func isDirectory(_ path: FilePath) -> Bool {
+            (try? fileSystem.status(path, followingLinks: false))?.kind == .directory
+        }
+        guard isDirectory(path) else { return nil }
+        var (found, count) = ([path], 0)
+        while count < found.count {
+            let directory = found[count]
+            count += 1
+            var hasOther = false
+            do throws(FileError) {
+                try fileSystem.list(directory) { name in
+                    guard let below = name.map({ directory.appending($0) }), isDirectory(below) else {
+                        hasOther = true
+                        return false
+                    }
+                    found.append(below)
+                    return true
+                }
+            } catch { return nil }
+            if hasOther { return nil }
+        }
+        return found
     }
 
     /// Whether the digest in the file's attribute is that of its record; `nil` if the file has no current attribute to compare.

@@ -75,6 +75,8 @@ struct SyncPlan: Sendable, Hashable {
         /// Returns the path at which no file exists, but something that prevents a file at the given path: the path itself, or that
         /// of a directory above it.
         var obstacle: (_ path: String) -> FilePath? = { _ in nil }
+        /// Whether a directory at a path contains no file, also in the directories below it.
+        var hasNoFile: (_ directory: FilePath) -> Bool = { _ in false }
         /// Whether the digest in the attribute of the file at a path differs from the digest in its record, so that the record is
         /// not about this file.
         var isContradicted: (FileRecord) -> Bool = { _ in false }
@@ -90,8 +92,9 @@ struct SyncPlan: Sendable, Hashable {
     /// The files of the manifest that are not examined because the filter or the maximum depth leaves them out.
     private(set) var others: [FileRecord] = []
 
-    /// The paths of gone files of the set, and of directories of such files, that listed files need for themselves or for their
-    /// directories: they are cleared before the requests. Each with the paths of the gone files at or below it, sorted.
+    /// The paths of gone files of the set, of directories of such files, and of directories without files, that listed files need
+    /// for themselves or for their directories: they are cleared before the requests. Each with the paths of the gone files at or
+    /// below it, sorted.
     private(set) var cleared: [FilePath: [FilePath]] = [:]
 
     /// The requested changes that are not made.
@@ -146,7 +149,8 @@ struct SyncPlan: Sendable, Hashable {
             for index in gone.indices { gone[index].isDeleted = false }
             problems.append(.phrase(ErrorPhrase(.tooManyGone, "\(count)", "\(known)")))
         }
-        clear(missing)
+        let clearsDirectories = options.deletesGone && listing.problems.isEmpty
+        clear(missing) { clearsDirectories && held.hasNoFile($0) }
     }
 
     /// Deletes nothing if a file would be deleted because of a page that may not list its directory, such as a page to sign in.
@@ -163,8 +167,10 @@ struct SyncPlan: Sendable, Hashable {
         for index in gone.indices { gone[index].isDeleted = false }
     }
 
-    /// Requests the files that only deleted files of the set, and directories of such files, prevent.
-    private mutating func clear(_ missing: [FilePath]) {
+    /// Requests the files that only deleted files of the set, directories of such files, and directories without files prevent.
+    ///
+    /// - Parameter isClear: Whether the directory at a path contains no file and may be removed.
+    private mutating func clear(_ missing: [FilePath], _ isClear: (FilePath) -> Bool) {
         let obstacles = Set(
             steps.compactMap { step -> FilePath? in if case .blocked(_, let obstacle) = step { obstacle } else { nil } }
         )
@@ -183,6 +189,7 @@ struct SyncPlan: Sendable, Hashable {
             }
         }
         for path in kept { cleared[path] = nil }
+        for path in obstacles where cleared[path] == nil && !kept.contains(path) && isClear(path) { cleared[path] = [] }
         for path in cleared.keys { cleared[path]?.sort { SetPath.precedes($0.string, $1.string) } }
         for (index, step) in steps.enumerated() {
             guard case .blocked(let entry, let obstacle) = step, cleared[obstacle] != nil else { continue }

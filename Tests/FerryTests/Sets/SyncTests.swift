@@ -353,6 +353,37 @@ struct SyncTests {
         }
     }
 
+    /// They stayed in the way for good, because no file of the set is below them any more.
+    @Test("Gone files: emptied directories make way for a file with deletion, if no file of the user is in them")
+    func emptiedDirectories() async throws {
+        try await Workshop.run { shop in
+            func serve(_ pages: [String: [String]]) {
+                for (path, names) in pages { shop.server.serve("/pub/" + path, Self.page(names)) }
+            }
+            for path in ["other", "y/f", "y/deep/g"] {
+                shop.server.serve("/pub/" + path, Resource(size: 1000, seed: UInt64(path.utf8.count)))
+            }
+            serve(["": ["other", "y/"], "y/": ["f", "deep/"], "y/deep/": ["g"]])
+            #expect(try await Self.sync(shop).fetchedCount == 3)
+            serve(["": ["other"]])
+            #expect(try await Self.sync(shop) { $0.deletesGone = true }.deleted == ["y/deep/g", "y/f"])
+            #expect(FileManager.default.fileExists(atPath: shop.path("y/deep")))
+            serve(["": ["other", "y"]])
+            shop.server.serve("/pub/y", Resource(size: 1000, seed: 7))
+            let kept = try await Self.sync(shop)
+            #expect(kept.incomplete.map(\.path) == ["y"] && kept.error("y")?.phrase?.key == .inTheWay, "\(kept)")
+            let mine = shop.path("y/deep/mine")
+            try Data("mine".utf8).write(to: URL(filePath: mine))
+            let left = try await Self.sync(shop) { $0.deletesGone = true }
+            #expect(left.incomplete.map(\.path) == ["y"] && left.error("y")?.phrase?.key == .inTheWay, "\(left)")
+            #expect(FileManager.default.contents(atPath: mine) == Data("mine".utf8))
+            try FileManager.default.removeItem(atPath: mine)
+            let replaced = try await Self.sync(shop) { $0.deletesGone = true }
+            #expect(replaced.isComplete && replaced.fetchedCount == 1 && replaced.deleted == [], "\(replaced)")
+            #expect(try Self.names(shop) == ["ferry-manifest.jsonl", "other", "y"])
+        }
+    }
+
     /// A page or list without a length that was cut short counted as whole, and so did the message of a busy server.
     @Test("Gone files: nothing is deleted because of a page that may be cut short or lists nothing, or of such a list")
     func goneUnproven() async throws {
