@@ -285,6 +285,10 @@ extension SyncPlan.Holdings {
     private static func proof(of record: FileRecord, at path: FilePath, _ fileSystem: any FileSystem) -> Bool? {
         guard let file = try? fileSystem.openOurs(path, .readOnly, for: .content) else { return nil }
         defer { file.close() }
+        return proof(of: record, file)
+    }
+
+    private static func proof(of record: FileRecord, _ file: any File) -> Bool? {
         guard let status = try? file.status(), let kept = SourceAttribute.read(file), kept.isOf(status),
             let checksum = kept.checksum, checksum.algorithm == record.checksum?.algorithm
         else { return nil }
@@ -296,23 +300,29 @@ extension SyncPlan.Holdings {
     static func isProven(
         _ record: FileRecord, at path: FilePath, _ fileSystem: any FileSystem
     ) throws(FileError) -> Bool {
-        do throws(FileError) { try fileSystem.openOurs(path, .readOnly, for: .content).close() } catch {
+        let file: any File
+        do throws(FileError) { file = try fileSystem.openOurs(path, .readOnly, for: .content) } catch {
             guard error.kind == .permission else { return false }
             throw error
         }
-        return proof(of: record, at: path, fileSystem) ?? isSame(path, record, fileSystem, false)
+        defer { file.close() }
+        return proof(of: record, file) ?? hasBytes(of: record, file)
+    }
+
+    /// Whether the file has the recorded digest.
+    private static func hasBytes(of record: FileRecord, _ file: any File) -> Bool {
+        guard let checksum = record.checksum, let total = record.totalBytes else { return false }
+        return (try? ByteDigest.of(file, length: total, checksum.algorithm)) == checksum.bytes
     }
 
     private static func isSame(
         _ path: FilePath, _ record: FileRecord, _ fileSystem: any FileSystem, _ restoresTime: Bool
     ) -> Bool {
-        guard let checksum = record.checksum, let total = record.totalBytes,
-            let file = try? fileSystem.openOurs(path, .readOnly, for: .content)
-        else { return false }
-        defer { file.close() }
-        guard let digest = try? ByteDigest.of(file, length: total, checksum.algorithm), digest == checksum.bytes else {
+        guard record.checksum != nil, let file = try? fileSystem.openOurs(path, .readOnly, for: .content) else {
             return false
         }
+        defer { file.close() }
+        guard hasBytes(of: record, file) else { return false }
         guard restoresTime else { return true }
         if let time = record.modified.flatMap(FileTime.init(text:)) { try? file.setModificationTime(time) }
         return (try? SyncPlan.HeldFile.read(path, fileSystem))?.mark == record.mark

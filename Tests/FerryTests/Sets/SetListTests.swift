@@ -325,6 +325,21 @@ struct SetListTests {
         #expect(throws: FileError.self) { try SyncPlan.HeldFile.read("/d/a.bin", closed) }
     }
 
+    /// It was opened three times, so that the three checks could see different files.
+    @Test("Gone files: a file is opened once to decide whether it may be deleted", arguments: ["same", "else"])
+    func provenByOneFile(text: String) async throws {
+        try await Workshop.run { shop in
+            try shop.write(text, to: "f")
+            var record = FileRecord(path: "f", urls: ["http://h/f"])
+            record.totalBytes = 4
+            record.checksum = Checksum(algorithm: .sha256, bytes: ByteDigest.of(Array("same".utf8), .sha256))
+            let disk = FaultyFileSystem()
+            let path = FilePath(shop.path("f"))
+            #expect(try SyncPlan.Holdings.isProven(record, at: path, disk) == (text == "same"))
+            #expect(disk.log.count { $0.hasPrefix("open ") } == 1, "\(disk.log)")
+        }
+    }
+
     @Test("Plan: a file of the set that was changed here is told from one that is not of the set")
     func changedHere() throws {
         let digest = try Checksum(parsing: "sha256:" + Self.digest)
