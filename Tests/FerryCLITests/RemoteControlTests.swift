@@ -247,6 +247,10 @@ import Testing
             #expect(
                 Self.resource.source.compare(file: home.place.path("elsewhere/a"), size: Self.resource.size) == .equal)
             #expect(!FileManager.default.fileExists(atPath: home.path("a")))
+            // An empty name was the current directory.
+            let empty = try await home.ferry("relocate", "a", "")
+            #expect(empty.code == 2 && empty.error.contains("the name of the directory is empty"), "\(empty.error)")
+            #expect(FileManager.default.fileExists(atPath: home.place.path("elsewhere/a")))
         }
     }
 

@@ -17,6 +17,8 @@ package struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
     package var message: String { PrintableText.escape(reason.description) }
 
     package var description: String { message }
+
+    static let emptyDirectory = UsageError("the name of the directory is empty: . is the current directory")
 }
 
 extension Reason {

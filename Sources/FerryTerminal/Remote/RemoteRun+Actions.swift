@@ -213,6 +213,7 @@ extension RemoteRun {
 
     /// Runs `ferry relocate`.
     package func relocate(_ word: String, to directory: String) async throws -> ExitCode {
+        guard !directory.isEmpty else { throw UsageError.emptyDirectory }
         guard let one = try await find([word]).first else { throw UsageError("\(word) is not one download") }
         let moved = try await link.ask(
             .relocate, id: one.id.rawValue, json: RelocateBody(directory: OwnProgram.absolute(directory)),

@@ -50,9 +50,7 @@ struct SyncPlanner: Sendable {
 
     /// Returns the location of the set, with absolute, normalized paths.
     func destination(_ arguments: SyncArguments) throws(UsageError) -> SyncDestination {
-        if arguments.destination.isEmpty {
-            throw UsageError("the name of the directory is empty: . is the current directory")
-        }
+        guard !arguments.destination.isEmpty else { throw UsageError.emptyDirectory }
         guard let prefix = try UploadTarget.prefix(arguments.destination) else {
             guard arguments.staging == nil else { throw UsageError("--staging needs s3://… as the destination") }
             return .directory(OwnProgram.plain(arguments.destination))
