@@ -92,6 +92,7 @@ enum ShapeSamples {
         detail.resumesUnproven = true
         detail.queue = .init(before: 2, running: 3, limit: 3)
         (detail.proxy, detail.hasCertificates, detail.insecure) = ("http://p:1", true, true)
+        (detail.maxBytes, detail.maxAttempts) = (1000, 3)
         return detail
     }
 

@@ -29,6 +29,10 @@ package struct DownloadDetail: Sendable, Hashable {
         package var hasCertificates: Bool?
         /// Whether any certificate is accepted; absent if not.
         package var insecure: Bool?
+        /// The download's own maximum size in bytes.
+        package var maxBytes: ByteCount?
+        /// The download's own maximum number of consecutive attempts without progress.
+        package var maxAttempts: Int?
     }
 
     /// A range of the file and its state.

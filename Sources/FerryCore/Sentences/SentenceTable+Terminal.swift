@@ -320,7 +320,7 @@ extension SentenceTable {
         "id": "标识符", "name": "名称", "state": "状态", "done": "完成", "speed": "速度", "time left": "剩余", "connections": "连接",
         "file": "文件", "url": "网址", "mirror": "镜像", "answered by": "应答来自", "type": "类型", "validator": "校验标识",
         "checksum": "校验和", "proxy": "代理", "trust": "信任", "limit": "限速", "limited": "限制因素", "priority": "优先级",
-        "not before": "最早开始", "metered": "计费网络",
+        "not before": "最早开始", "metered": "计费网络", "max size": "最大文件大小", "retries": "重试次数",
         "label": "标签", "session": "会话", "ended": "结束于", "unproven": "无校验标识时",
         "{0} of up to {1}": "{0}（最多 {1}）",
         "any certificate": "任何证书",

@@ -93,6 +93,19 @@ import Testing
         }
     }
 
+    @Test("DownloadFacts: the download's own maximum size and number of retries are shown")
+    func limits() {
+        var detail = DownloadDetail(ListedDownload.sample("0123456789abcdef", .paused))
+        func facts() -> [String] {
+            DownloadFacts.lines(detail, events: []).filter { $0.hasPrefix("max size:") || $0.hasPrefix("retries:") }
+        }
+        #expect(facts() == [])
+        (detail.maxBytes, detail.maxAttempts) = (5_000_000, 0)
+        #expect(facts() == ["max size:    5.0 MB", "retries:     0"])
+        detail.maxAttempts = DownloadRequest.mostAttempts
+        #expect(facts().last == "retries:     inf")
+    }
+
     @Test("DownloadTable and DownloadFacts: a download that waits says why, and what makes it go on")
     func reasons() {
         let date = Date(timeIntervalSince1970: 1_700_000_000)
