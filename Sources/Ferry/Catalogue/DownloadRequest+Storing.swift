@@ -68,7 +68,7 @@ struct RequestColumn: Codable {
     var request: DownloadRequest
     var hasSecrets: Bool
 
-    private enum CodingKeys: String, CodingKey { case hasSecrets, root, keptCopy, knownObject }
+    private enum CodingKeys: String, CodingKey { case hasSecrets, root, keptCopy, knownObject, knownIdentity }
 
     init(_ request: DownloadRequest, hasSecrets: Bool) {
         self.request = request
@@ -84,6 +84,7 @@ struct RequestColumn: Codable {
         request.root = try container.decodeIfPresent(String.self, forKey: .root)
         request.keptCopy = try container.decodeIfPresent(KeptCopy.self, forKey: .keptCopy)
         request.knownObject = try container.decodeIfPresent(KnownObject.self, forKey: .knownObject)
+        request.knownIdentity = try container.decodeIfPresent(FileIdentity.self, forKey: .knownIdentity)
         hasSecrets = try container.decodeIfPresent(Bool.self, forKey: .hasSecrets) ?? false
     }
 
@@ -93,6 +94,7 @@ struct RequestColumn: Codable {
         try container.encodeIfPresent(request.root, forKey: .root)
         try container.encodeIfPresent(request.keptCopy, forKey: .keptCopy)
         try container.encodeIfPresent(request.knownObject, forKey: .knownObject)
+        try container.encodeIfPresent(request.knownIdentity, forKey: .knownIdentity)
         if hasSecrets { try container.encode(hasSecrets, forKey: .hasSecrets) }
     }
 }

@@ -122,10 +122,7 @@ struct DirectoryPlace: SyncPlace {
         request.keptCopy = options.keptCopy(of: entry.path)
         // The attribute of the file states its validators too, unless a copy has lost it or the file is unreadable.
         if cause == .unproven, let record = earlier[entry.key], record.isFrom(entry) {
-            var known = KnownObject()
-            known.source = FileIdentity(
-                etag: record.etag, lastModified: record.lastModified, totalBytes: record.totalBytes)
-            request.knownObject = known
+            request.knownIdentity = record.identity
         }
     }
 

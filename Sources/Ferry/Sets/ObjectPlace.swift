@@ -223,8 +223,7 @@ struct ObjectPlace: SyncPlace {
         known.mayHaveContent = cause == .unrecorded
         // For a file of another URL, a 304 would prove nothing.
         if cause == .unproven, !entry.sources.isEmpty, let record = earlier[entry.key], record.isFrom(entry) {
-            known.source = FileIdentity(
-                etag: record.etag, lastModified: record.lastModified, totalBytes: record.totalBytes)
+            request.knownIdentity = record.identity
             known.checksum = record.checksum
         }
         request.knownObject = known

@@ -257,6 +257,9 @@ extension FileRecord {
     /// A mark that changes with the bytes: the ETag of an object in its store, or the modification time of a file.
     var mark: String? { storedETag ?? modified }
 
+    /// The validators and the size that the source has sent.
+    var identity: FileIdentity { FileIdentity(etag: etag, lastModified: lastModified, totalBytes: totalBytes) }
+
     /// Sets the fields that the attribute of the file states.
     mutating func use(_ attribute: SourceAttribute) {
         (totalBytes, checksum, modified) = (attribute.length, attribute.checksum, attribute.modified.text)

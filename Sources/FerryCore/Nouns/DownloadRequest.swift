@@ -265,10 +265,16 @@ public struct DownloadRequest: Sendable, Hashable {
         set { values.keptCopy = newValue }
     }
     /// The object at ``uploadTo``, if it is known. It then determines what is replaced, instead of the conflict rule.
-    /// `nil` if nothing is known about the object. For a file of a set in a directory, the validators of the existing file.
+    /// `nil` if nothing is known about the object.
     package var knownObject: KnownObject? {
         get { values.knownObject }
         set { values.knownObject = newValue }
+    }
+    /// The validators that the source has sent with the existing file or object of a set, for a conditional request. `nil` to fetch
+    /// the file without one.
+    package var knownIdentity: FileIdentity? {
+        get { values.knownIdentity }
+        set { values.knownIdentity = newValue }
     }
 
     /// Shared by copies: requests are large and are passed through many lists.
@@ -316,6 +322,7 @@ public struct DownloadRequest: Sendable, Hashable {
         var root: String?
         var keptCopy: KeptCopy?
         var knownObject: KnownObject?
+        var knownIdentity: FileIdentity?
     }
 
     /// Whether the complete file is verified with a digest.

@@ -33,9 +33,9 @@ extension DownloadDriver {
         return nil
     }
 
-    /// The validators of the known object, for a conditional request; `nil` if they prove too little, or if a digest is required.
+    /// The known validators, for a conditional request; `nil` if they prove too little, or if a digest is required.
     private func known(_ prepared: Prepared) -> FileIdentity? {
-        guard let identity = request.knownObject?.source, prepared.digest.requested == nil,
+        guard let identity = request.knownIdentity, prepared.digest.requested == nil,
             identity.strongTag != nil || !request.trust.strict && identity.hasValidator
         else { return nil }
         return identity

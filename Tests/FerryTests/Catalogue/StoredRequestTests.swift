@@ -25,6 +25,8 @@ struct StoredRequestTests {
         request.connection.proxy = try ProxyChoice(parsing: "http://prox:pr%40xypw@p.example:3128")
         request.connection.cookies = CookieJar(netscapeFile: "example.com\tTRUE\t/\tFALSE\t0\tid\tcookie2\n")
         request.connection.userAgent = "agent"
+        request.knownObject = KnownObject(etag: "\"object\"")
+        request.knownIdentity = FileIdentity(etag: "\"file\"", lastModified: nil, totalBytes: 5)
         return request
     }
 
