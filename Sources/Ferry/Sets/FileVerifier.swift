@@ -24,7 +24,8 @@ public struct VerifiedFile: Sendable, Hashable {
         case unknown
         /// The file cannot be read.
         case unreadable(DownloadError)
-        /// The file is in the directory of a set but does not belong to the set.
+        /// The file is in the directory of a set but does not belong to the set. It may be the part file of a file that the source
+        /// no longer lists.
         case extra
     }
 
@@ -144,13 +145,19 @@ struct FileVerifier {
         return Targets(files: [(place, found?.record)], source: found?.source)
     }
 
-    /// Returns the files below the directory of a set that its manifest does not list, sorted. Excludes Ferry's own files and
-    /// directories that are sets themselves. No link is followed.
+    /// Returns the files below the directory of a set that its manifest does not list, sorted. Excludes directories that are sets
+    /// themselves, and Ferry's own files, except the part files (or, without one, journals) of files that the manifest does not
+    /// list. No link is followed.
     func extras(in directory: FilePath, besides known: Set<FilePath>) -> [FilePath] {
         let fileSystem = disk.fileSystem(within: directory.string)
         var found: [FilePath] = []
         var directories: [(path: FilePath, depth: Int)] = [(directory, 0)]
         while let (place, depth) = directories.popLast(), found.count < Self.mostExtras {
+            for remains in PartFiles.remains(in: place, fileSystem: fileSystem) {
+                let paths = remains.paths
+                guard !known.contains(paths.final) else { continue }
+                found.append((try? fileSystem.exists(paths.part)) == true ? paths.part : paths.journal)
+            }
             for name in (try? fileSystem.list(place)) ?? [] where ReservedName(name) == nil {
                 let path = place.appending(name)
                 guard !known.contains(path), let status = try? fileSystem.status(path, followingLinks: false) else {

@@ -137,6 +137,10 @@ extension SyncTests {
             shop.server.always("/pub/sub/", .honest)
             #expect(try await Self.sync(shop).isComplete)
             #expect(shop.names.contains("gone.part"), "received bytes are deleted on request alone")
+            let found = Collected<VerifiedFile>()
+            try await DownloadManager.verify(shop.directory) { found.append($0) }
+            let extras = found.all.filter { $0.state == .extra }.map(\.path)
+            #expect(extras == ["early.part", "gone.part", "mine.part"].map(shop.path), "\(found.all)")
             let report = try await Self.sync(shop) { $0.deletesGone = true }
             #expect(report.isComplete, "\(report)")
             #expect(
