@@ -91,7 +91,7 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// ```
     ///
     /// These properties can be changed: `sources`, `onConflict`, `headers`, `checksum`, `maxConnections`, `rateLimit`, `maxBytes`,
-    /// `network`, `connection`, `stallTimeout`, `minSpeed`, `maxAttempts`, `minFreeBytes`, `priority`, `notBefore`, `label`,
+    /// `network`, `connection`, `stallTimeout`, `minSpeed`, `maxRetries`, `minFreeBytes`, `priority`, `notBefore`, `label`,
     /// `userInfo`, and of `trust` `resumesUnproven`, `allowsDowngrade` and `acceptsHTML`. Use ``provide(credentials:)`` to change
     /// the credentials, and ``moveFiles(to:)`` to change the directory.
     ///

@@ -62,8 +62,9 @@ extension DownloadManager {
         /// The interval in which a connection must receive at least 1 KB, or else it is closed; also the time limit for a
         /// response head. Default 60 s, at least 1 ms.
         public var stallTimeout: Duration = DownloadRequest.standardStallTimeout
-        /// Maximum consecutive attempts without progress; `nil` for no limit. Default 10.
-        public var maxAttempts: Int? = DownloadRequest.standardMaxAttempts
+        /// Maximum consecutive retries without progress; `nil` for no limit. Default 10. An ``ephemeral`` manager makes at most 3
+        /// while the server refuses every connection and nothing has been received from it.
+        public var maxRetries: Int? = DownloadRequest.standardMaxRetries
         /// The delay after which failed downloads are retried, unless the failure is permanent. A change also applies to downloads
         /// that have already failed: the delay counts from the time of the failure, so such a download may be retried at once.
         /// At least 1 s. Default `nil`: never.
@@ -101,7 +102,7 @@ extension DownloadManager {
         /// Makes the monitor of the network. Default `nil`: the one of the operating system.
         package var monitor: (@Sendable (NetworkSettings) -> any NetworkMonitor)?
         /// Whether downloads wait in the list while their server is down or has requested a delay. If false, they fail at once with
-        /// the time of the next attempt, and no further attempt is made on a server after ``maxAttempts`` failures, even if the
+        /// the time of the next attempt, and no further attempt is made on a server after ``maxRetries`` failures, even if the
         /// list is stored. False suits a caller that can start other downloads meanwhile. Default true.
         package var waitsForServers = true
         /// Whether each download of an earlier process waits until it is resumed. Default false.
@@ -120,7 +121,7 @@ extension DownloadManager {
             bounded.maxConcurrentDownloads = max(1, maxConcurrentDownloads)
             bounded.minFreeBytes = minFreeBytes.map { max(0, $0) }
             bounded.stallTimeout = min(max(.milliseconds(1), stallTimeout), longest)
-            bounded.maxAttempts = maxAttempts.map { max(0, $0) }
+            bounded.maxRetries = maxRetries.map { max(0, $0) }
             bounded.retriesFailedAfter = retriesFailedAfter.map { min(max(.seconds(1), $0), longest) }
             bounded.transfer.connectTimeout = min(max(.milliseconds(1), transfer.connectTimeout), longest)
             bounded.transfer.connectionsPerHost = max(1, transfer.connectionsPerHost)

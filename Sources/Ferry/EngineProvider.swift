@@ -107,16 +107,16 @@ package final class EngineProvider: Sendable {
 }
 
 extension DownloadManager.Configuration {
-    /// The number of attempts of a one-shot run if the host refuses every connection from the start; they take some seconds.
-    private static let oneShotAttempts = 3
+    /// The number of retries of a one-shot run if the host refuses every connection from the start; they take some seconds.
+    private static let oneShotRetries = 3
 
     /// The settings passed to each driver.
     var driverSettings: DriverSettings {
         var settings = DriverSettings()
         settings.stallTimeout = stallTimeout
-        settings.maxAttempts = maxAttempts
+        settings.maxRetries = maxRetries
         // A stored list waits for its servers; a one-shot run has to end.
-        settings.maxFirstAttempts = storage.isKept || maxAttempts == nil ? nil : Self.oneShotAttempts
+        settings.maxFirstRetries = storage.isKept || maxRetries == nil ? nil : Self.oneShotRetries
         settings.failsWhenRefused = failsWhenRefused
         settings.minFreeBytes = minFreeBytes
         return settings

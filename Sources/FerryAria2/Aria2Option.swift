@@ -277,7 +277,7 @@ struct Aria2Option: Sendable {
     ]
 
     private static let most = ByteCount.bound - 1
-    private static let mostCount = DownloadRequest.mostAttempts
+    private static let mostCount = DownloadRequest.mostRetries
 
     // MARK: Secrets
 

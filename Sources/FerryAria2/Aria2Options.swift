@@ -96,7 +96,7 @@ struct Aria2Options: Sendable, Hashable {
         }
         // aria2's number includes the first attempt.
         if let tries = number("max-tries") {
-            request.maxAttempts = tries == 0 ? DownloadRequest.mostAttempts : tries - 1
+            request.maxRetries = tries == 0 ? DownloadRequest.mostRetries : tries - 1
         }
         if let seconds = number("timeout") { request.stallTimeout = .seconds(seconds) }
         if let speed = number("lowest-speed-limit") { request.minSpeed = speed == 0 ? nil : ByteCount(speed) }
@@ -176,8 +176,8 @@ struct Aria2Options: Sendable, Hashable {
         values["remote-time"] = String(request.usesServerTime)
         values["max-download-limit"] = String(request.rateLimit ?? 0)
         if stored.values["split"] == nil { values["split"] = String(request.maxConnections) }
-        if let most = request.maxAttempts {
-            values["max-tries"] = String(most == DownloadRequest.mostAttempts ? 0 : most + 1)
+        if let most = request.maxRetries {
+            values["max-tries"] = String(most == DownloadRequest.mostRetries ? 0 : most + 1)
         }
         if let limit = request.stallTimeout { values["timeout"] = String(limit.components.seconds) }
         values["lowest-speed-limit"] = String(request.minSpeed ?? 0)

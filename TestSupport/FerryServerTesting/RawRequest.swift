@@ -36,7 +36,7 @@ package struct RawRequest: Encodable, Sendable {
     package var insecure: Bool?
     package var userAgent: String?
     package var cookies: String?
-    package var maxAttempts: Int?
+    package var maxRetries: Int?
 
     package init(urls: [String] = []) { self.urls = urls }
 }

@@ -92,7 +92,7 @@ enum ShapeSamples {
         detail.resumesUnproven = true
         detail.queue = .init(before: 2, running: 3, limit: 3)
         (detail.proxy, detail.hasCertificates, detail.insecure) = ("http://p:1", true, true)
-        (detail.maxBytes, detail.maxAttempts) = (1000, 3)
+        (detail.maxBytes, detail.maxRetries) = (1000, 3)
         return detail
     }
 
@@ -141,7 +141,7 @@ enum ShapeSamples {
         new.connection.cookies = CookieJar(netscapeFile: "h\tFALSE\t/\tFALSE\t0\ta\tb\n")
         new.stallTimeout = .seconds(1)
         new.minSpeed = 0
-        new.maxAttempts = 0
+        new.maxRetries = 0
         new.minFreeBytes = 0
         return new
     }

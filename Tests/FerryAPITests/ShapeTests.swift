@@ -284,8 +284,8 @@ struct ShapeTests {
             #"{"maxRedirects":1001}"#,
             #"{"secretsOrigin":"h"}"#, #"{"proxy":"ftp://h"}"#, #"{"proxy":"socks5://u:p@h"}"#,
             #"{"certificates":"none"}"#, #"{"userAgent":"a\r\nb: c"}"#, #"{"cookies":"a=b"}"#,
-            #"{"connectTimeout":0}"#, #"{"stallTimeout":-1}"#, #"{"stallTimeout":1e300}"#, #"{"maxAttempts":-1}"#,
-            #"{"path":"/d/a\u0000b"}"#, #"{"directory":"/d\u0000/e"}"#, #"{"maxAttempts":1000000001}"#,
+            #"{"connectTimeout":0}"#, #"{"stallTimeout":-1}"#, #"{"stallTimeout":1e300}"#, #"{"maxRetries":-1}"#,
+            #"{"path":"/d/a\u0000b"}"#, #"{"directory":"/d\u0000/e"}"#, #"{"maxRetries":1000000001}"#,
             #"{"minFreeBytes":4611686018427387904}"#,
         ])
     func refused(text: String) throws {

@@ -200,7 +200,7 @@ struct Aria2DialectTests {
         #expect(request.checksum?.algorithm == .md5)
         #expect(request.credentials == Credentials(user: "me", password: "p"))
         #expect(request.connection.proxy?.description == "http://h:1")
-        #expect(request.maxAttempts == 2)
+        #expect(request.maxRetries == 2)
         #expect(request.stallTimeout == .seconds(7))
         #expect(request.minSpeed == 2048)
         #expect(request.connection.connectTimeout == .seconds(9))

@@ -47,7 +47,7 @@ import Testing
             ]).first)
         #expect(request.sources.map(\.text) == [Self.url, "http://i/f.iso"])
         #expect(request.destination == .file("/d/g.iso") && request.onConflict == .overwrite)
-        #expect(request.maxConnections == 6 && request.rateLimit == 2048 && request.maxAttempts == 2)
+        #expect(request.maxConnections == 6 && request.rateLimit == 2048 && request.maxRetries == 2)
         #expect(request.headers[values: .referer] == [Self.url] && request.headers.count == 2)
         #expect(request.connection.userAgent == "agent" && request.connection.insecure)
         #expect(request.connection.addressFamily == .v4 && request.connection.connectTimeout == .seconds(5))
@@ -62,7 +62,7 @@ import Testing
     func defaults() throws {
         let request = try #require(try requests([Self.url]).first)
         #expect(request.destination == .directory(".") && request.onConflict == .rename)
-        #expect(request.maxAttempts == 4 && !request.usesServerTime && request.maxConnections == 16)
+        #expect(request.maxRetries == 4 && !request.usesServerTime && request.maxConnections == 16)
         #expect(try requests(["-x2", Self.url, "http://i/f"])[0].maxConnections == 4)
         #expect(try requests(["-s3", Self.url])[0].maxConnections == 3)
         #expect(try requests(["--auto-file-renaming=false", Self.url])[0].onConflict == .fail)
@@ -280,7 +280,7 @@ import Testing
             """
         for arguments in [["-M", "x"], ["x.meta4"]] {
             let request = try requests(arguments, files: ["x": text, "x.meta4": text])[0]
-            #expect(request.destination == .file("f") && request.expectedBytes == 3 && request.maxAttempts == 4)
+            #expect(request.destination == .file("f") && request.expectedBytes == 3 && request.maxRetries == 4)
         }
         let failure = #expect(throws: Aria2Failure.self) { try requests(["-M", "x"], files: ["x": "<a/>"]) }
         #expect(failure?.status == .metalink)

@@ -154,18 +154,18 @@ import Testing
         for (words, retries) in [([], 4), (["--retries", "0"], 0), (["--retries", "9"], 9)] as [([String], Int)] {
             let plan = try Self.work(words)
             #expect(plan.retries == retries)
-            #expect(plan.configuration.maxAttempts == retries + 1)
+            #expect(plan.configuration.maxRetries == retries + 1)
             #expect(plan.configuration.waitsForServers == false)
             let row = FleetRow(
                 try FleetRowTests.lease(), number: 5, urls: "http://h.test/a", checksum: nil, within: plan.bounds)
-            #expect(plan.request(of: row, from: row.request.sources).maxAttempts == 0)
+            #expect(plan.request(of: row, from: row.request.sources).maxRetries == 0)
             // An upload makes its attempts itself: most of them are requests to the store.
             let upload = FleetRow(
                 try FleetRowTests.lease(into: "s3://bucket/p"), number: 5, urls: "http://h.test/a", checksum: nil,
                 within: try WorkerBounds(into: "s3://bucket", allowsObjects: false))
-            #expect(plan.request(of: upload, from: upload.request.sources).maxAttempts == retries)
+            #expect(plan.request(of: upload, from: upload.request.sources).maxRetries == retries)
         }
-        #expect(try Self.work(["--retries", "inf"]).configuration.maxAttempts == DownloadRequest.mostAttempts)
+        #expect(try Self.work(["--retries", "inf"]).configuration.maxRetries == DownloadRequest.mostRetries)
         #expect(throws: UsageError.self) { try Self.work(["--retries=-1"]) }
     }
 

@@ -41,7 +41,7 @@ struct DaemonProxyTests {
     ) async throws -> String {
         var new = RawRequest(urls: [rig.origin.url("/f?\(name)", host: host)])
         new.name = name
-        new.maxAttempts = 0
+        new.maxRetries = 0
         change(&new)
         let added = try await rig.add(new)
         return try await rig.reach("completed", added.id).status.state.kind.rawValue

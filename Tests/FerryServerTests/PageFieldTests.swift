@@ -39,7 +39,7 @@ import Testing
             #expect(range.upperBound == (name == "maxConnections" ? 64 : bounds.upperBound), "\(name)")
         }
         let endless = try #require(fields.firstMatch(of: #/ENDLESS = ([\d_]+)/#)?.1)
-        #expect(Int(endless.replacing("_", with: "")) == DownloadRequest.mostAttempts)
+        #expect(Int(endless.replacing("_", with: "")) == DownloadRequest.mostRetries)
     }
 
     @Test("fields.js: a field to be ticked asks for another value than the default")
@@ -60,7 +60,7 @@ import Testing
         let standards: [String: any BinaryInteger] = [
             "connectTimeout": TransferSettings().connectTimeout.components.seconds,
             "stallTimeout": DownloadRequest.standardStallTimeout.components.seconds,
-            "maxAttempts": DownloadRequest.standardMaxAttempts, "maxRedirects": DownloadRequest.plain.maxRedirects,
+            "maxRetries": DownloadRequest.standardMaxRetries, "maxRedirects": DownloadRequest.plain.maxRedirects,
         ]
         #expect(hints.keys.sorted() == standards.keys.sorted())
         for (name, standard) in standards { #expect(hints[name] == ["\(standard)", "\(standard)"], "\(name)") }

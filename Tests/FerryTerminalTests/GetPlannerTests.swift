@@ -30,7 +30,7 @@ import Testing
         #expect(request.syncsToDisk)
         #expect(plan.configuration.maxConcurrentDownloads == 3)
         #expect(request.connection == ConnectionRules())
-        #expect(request.minFreeBytes == nil && request.maxAttempts == nil && request.stallTimeout == nil)
+        #expect(request.minFreeBytes == nil && request.maxRetries == nil && request.stallTimeout == nil)
         var transfer = TransferSettings()
         transfer.s3 = S3Settings(environment: PlanningWorld.test().environment)
         #expect(plan.configuration.transfer == transfer)
@@ -98,7 +98,7 @@ import Testing
         let configuration = plan.configuration
         #expect(configuration.maxConcurrentDownloads == 5)
         #expect(configuration.rateLimit == 5_000_000)
-        #expect(request.maxAttempts == DownloadRequest.mostAttempts)
+        #expect(request.maxRetries == DownloadRequest.mostRetries)
         #expect(request.minFreeBytes == 0)
         #expect(request.stallTimeout == .seconds(30))
         #expect(request.minSpeed == 102_400)

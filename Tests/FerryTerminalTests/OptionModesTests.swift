@@ -223,7 +223,7 @@ import Testing
         #expect(standard("-j, --parallel") == "\(try GetOptions.parse([]).run.parallel)")
         #expect(standard("--stall-timeout") == "\(DownloadRequest.standardStallTimeout.components.seconds)")
         #expect(standard("--connect-timeout") == "\(TransferSettings().connectTimeout.components.seconds)")
-        #expect(standard("--retries") == "\(DownloadRequest.standardMaxAttempts)")
+        #expect(standard("--retries") == "\(DownloadRequest.standardMaxRetries)")
         let server = try Documentation("cli.md").rows(after: "| option | meaning |")
         var request = DownloadRequest.plain
         request.maxRedirects = -1

@@ -196,7 +196,7 @@ struct DocumentTests {
             let url = try DownloadURL("http://127.0.0.1:\(port.port)/a")
             let outcome = try await shop.get("/a", engine: shop.engine(), { _ in }) {
                 $0.sources = [url]
-                $0.maxAttempts = attempts
+                $0.maxRetries = attempts
             }
             #expect(outcome.error?.code == .network && outcome.retries == attempts ?? 3)
             #expect(shop.names == [])

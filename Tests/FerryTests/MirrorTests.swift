@@ -217,7 +217,7 @@ struct MirrorTests {
             shop.server.serve("/m", resource)
             shop.server.always("/a", .drop(.reset))
             let mirror = try mirror(shop, "/m")
-            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.maxAttempts = 2 }) {
+            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.maxRetries = 2 }) {
                 $0.sources.append(mirror)
             }
             try shop.expect(outcome.file.path, is: resource)

@@ -96,7 +96,7 @@ struct PageTests {
             let part = DownloadRequest.Destination.part(shop.directory + "/file.part")
             shop.server.serve("/other", resource)
             shop.server.always("/other", behaviour)
-            let outcome = try await shop.get("/other", { $0.maxAttempts = 1 }) { $0.destination = part }
+            let outcome = try await shop.get("/other", { $0.maxRetries = 1 }) { $0.destination = part }
             #expect(outcome.error?.code == code)
             #expect(outcome.error?.message.contains(words) == true, "\(outcome.error?.message ?? "")")
             #expect(shop.names == ["file.part", "file.part.ferry"])
@@ -156,7 +156,7 @@ struct PageTests {
             // On a busy machine good responses stall too.
             let outcome = try await shop.get("/a.bin") {
                 $0.stallTimeout = .milliseconds(300)
-                $0.maxAttempts = nil
+                $0.maxRetries = nil
             }
             try shop.expect(outcome.file.path, is: resource)
             #expect(shop.server.requests.count >= 2)

@@ -37,7 +37,7 @@ struct RequestChangeTests {
         new.connection.cookies = CookieJar(netscapeFile: "h\tFALSE\t/\tFALSE\t0\ta\tb\n")
         new.stallTimeout = .seconds(1)
         new.minSpeed = 1
-        new.maxAttempts = 0
+        new.maxRetries = 0
         new.minFreeBytes = 0
         new.maxBytes = 1
         var wish = new

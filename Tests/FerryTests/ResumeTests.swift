@@ -108,7 +108,7 @@ struct ResumeTests {
             shop.server.serve("/broken", resource)
             shop.server.always("/broken", .drop())
             let part = DownloadRequest.Destination.part(shop.directory + "/a.part")
-            let failed = try await shop.get(link, { $0.maxAttempts = 0 }, { $0.destination = part })
+            let failed = try await shop.get(link, { $0.maxRetries = 0 }, { $0.destination = part })
             #expect(failed.error != nil)
             let outcome: Workshop.Outcome
             if byPart {

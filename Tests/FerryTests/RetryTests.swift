@@ -36,7 +36,7 @@ struct RetryTests {
         try await Workshop.run { shop in
             shop.server.serve("/a", Resource(size: 20_000_000))
             shop.server.script("/a", [.cut(after: 5_000_000)], then: .status(503))
-            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.maxAttempts = 2 })
+            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.maxRetries = 2 })
             #expect(outcome.error?.code == .refused)
             #expect(shop.names == ["a.part", "a.part.ferry"])
             let attempts = outcome.events.compactMap {
@@ -58,7 +58,7 @@ struct RetryTests {
                 "/a",
                 {
                     $0.stallTimeout = .seconds(3)
-                    $0.maxAttempts = nil
+                    $0.maxRetries = nil
                 },
                 {
                     $0.maxConnections = 1

@@ -326,7 +326,7 @@ class Adding(PageTest):
         self.assertFalse(self.browser.js("return document.querySelector('.options .section').open"), "closed at first")
         self.browser.press(CONNECTION)
         for name, wrong, right in (
-            ("connectTimeout", "soon", "5"), ("stallTimeout", "0", "20"), ("maxAttempts", "many", "inf"), ("cookies", "none", "pass=yes; other=1"),
+            ("connectTimeout", "soon", "5"), ("stallTimeout", "0", "20"), ("maxRetries", "many", "inf"), ("cookies", "none", "pass=yes; other=1"),
             ("certificates", "none", ""), ("proxy", "ftp://no", proxy.url),
         ):
             self.browser.write(f".options [name={name}]", wrong)

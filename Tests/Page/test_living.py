@@ -165,7 +165,7 @@ class Living(PageTest):
     def test_a_failed_one_that_is_retried_by_itself_says_when_and_needs_nobody(self):
         self.addCleanup(self.daemon.call, "PATCH", "/settings", {"retriesFailedAfter": None})
         self.daemon.call("PATCH", "/settings", {"retriesFailedAfter": 600})
-        identifier = self.daemon.add(self.origin.file("10K", "later.bin", "cut=100"), maxAttempts=0)
+        identifier = self.daemon.add(self.origin.file("10K", "later.bin", "cut=100"), maxRetries=0)
         self.browser.until_state(identifier, "failed")
         reason = self.browser.in_row(identifier, ".row-reason")
         self.browser.until(lambda: "next attempt in 9m" in self.browser.text(reason), lambda: f"when, not {self.browser.text(reason)}")

@@ -49,7 +49,7 @@ extension Scheduler {
                 .network, ErrorPhrase(.hostIsAbsent, host, wait.error(of: refusal.origin).reason),
                 recovery: .transient(retryAfter: delay))
         case .givenUp(let cause, let attempts):
-            guard input.row.request.maxAttempts ?? configuration.maxAttempts != nil else { return nil }
+            guard input.row.request.maxRetries ?? configuration.maxRetries != nil else { return nil }
             return DownloadError(
                 cause.code, ErrorPhrase(.hostGivenUp, host, "\(attempts)", cause.reason),
                 suggestion: ErrorPhrase(.runAgain), recovery: .transient(retryAfter: nil))
@@ -75,6 +75,6 @@ extension DownloadManager.Configuration {
         // A stored list waits for its servers; a one-shot run has to end.
         HostMachine.Settings(
             host: server.hostBudget, domain: server.domainBudget,
-            mostIncidents: storage.isKept && waitsForServers ? nil : maxAttempts)
+            mostIncidents: storage.isKept && waitsForServers ? nil : maxRetries)
     }
 }

@@ -379,7 +379,7 @@ struct SetReader: Sendable {
             throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere))
         }
         let settings = scheduler.configuration.driverSettings.with(options.request)
-        var retry = RetryPolicy(maxAttempts: settings.maxAttempts)
+        var retry = RetryPolicy(maxRetries: settings.maxRetries)
         var hasAnswered = false
         while true {
             let failure: DownloadError
@@ -394,7 +394,7 @@ struct SetReader: Sendable {
             // A body that is too slow is not requested again, so that other sets can run in place of this one.
             guard case .transient(let wish) = failure.recovery, failure.phrase?.key != .slowBody,
                 case .retry(let delay, let attempt) = retry.failed(
-                    wish: wish, most: hasAnswered ? nil : settings.maxFirstAttempts,
+                    wish: wish, most: hasAnswered ? nil : settings.maxFirstRetries,
                     random: scheduler.environment.random()),
                 end - delay > now()
             else { throw failure }

@@ -32,7 +32,7 @@ package struct DownloadDetail: Sendable, Hashable {
         /// The download's own maximum size in bytes.
         package var maxBytes: ByteCount?
         /// The download's own maximum number of consecutive attempts without progress.
-        package var maxAttempts: Int?
+        package var maxRetries: Int?
     }
 
     /// A range of the file and its state.

@@ -1,7 +1,7 @@
-/// Exponential back-off with jitter; progress resets the number of attempts.
+/// Exponential back-off with jitter; progress resets the number of retries.
 package struct RetryPolicy: Hashable, Sendable {
-    /// The maximum number of consecutive attempts without progress; `nil` for no limit.
-    package var maxAttempts: Int?
+    /// The maximum number of consecutive retries without progress; `nil` for no limit.
+    package var maxRetries: Int?
     /// The state with which the next run continues.
     package private(set) var memory: RetryMemory
     /// The number of failed attempts since the last progress.
@@ -11,8 +11,8 @@ package struct RetryPolicy: Hashable, Sendable {
     private static let cap = Duration.seconds(60)
 
     /// Continues with the state of an earlier run.
-    package init(maxAttempts: Int?, memory: RetryMemory = RetryMemory()) {
-        self.maxAttempts = maxAttempts
+    package init(maxRetries: Int?, memory: RetryMemory = RetryMemory()) {
+        self.maxRetries = maxRetries
         self.memory = memory
         self.memory.attempts = max(0, memory.attempts)
         self.memory.changes = max(0, memory.changes)
@@ -43,11 +43,11 @@ package struct RetryPolicy: Hashable, Sendable {
     }
 
     /// Counts a failed attempt. `random` in 0..<1 is the jitter. `wish` is the server's Retry-After, respected up to
-    /// ``RetryAfter/longest``. `most` is another maximum number of attempts; the lower of it and ``maxAttempts``
+    /// ``RetryAfter/longest``. `most` is another maximum number of retries; the lower of it and ``maxRetries``
     /// applies.
     package mutating func failed(wish: Duration? = nil, most: Int? = nil, random: Double) -> Decision {
         memory.attempts = min(attempts, .max - 1) + 1
-        if let limit = [maxAttempts, most].compactMap(\.self).min(), attempts > limit { return .giveUp }
+        if let limit = [maxRetries, most].compactMap(\.self).min(), attempts > limit { return .giveUp }
         let ceiling = min(Self.base * (1 << min(attempts - 1, 10)), Self.cap)
         // At least a tenth of the delay, because a server that refuses at once would otherwise be retried in a tight
         // loop.

@@ -44,8 +44,8 @@ extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, Cu
 public struct DownloadRequest: Sendable, Hashable {
     /// The maximum number of URLs of one download.
     public static let mostSources = 100
-    /// The largest value of ``maxAttempts``, in effect no limit.
-    public static let mostAttempts = 1_000_000_000
+    /// The largest value of ``maxRetries``, in effect no limit.
+    public static let mostRetries = 1_000_000_000
 
     /// The destination of a download.
     public enum Destination: Sendable, Hashable {
@@ -172,11 +172,11 @@ public struct DownloadRequest: Sendable, Hashable {
         get { values.minSpeed }
         set { values.minSpeed = newValue }
     }
-    /// The maximum number of consecutive attempts without progress, 0 to ``mostAttempts``; `nil` for the manager's
-    /// setting.
-    public var maxAttempts: Int? {
-        get { values.maxAttempts }
-        set { values.maxAttempts = newValue }
+    /// The maximum number of consecutive retries without progress, 0 to ``mostRetries``; with 0, the first failure of a connection
+    /// ends the download. `nil` for the manager's setting.
+    public var maxRetries: Int? {
+        get { values.maxRetries }
+        set { values.maxRetries = newValue }
     }
     /// The free disk space to preserve, in bytes; `nil` for the manager's setting.
     public var minFreeBytes: ByteCount? {
@@ -304,7 +304,7 @@ public struct DownloadRequest: Sendable, Hashable {
         var connection: ConnectionRules = ConnectionRules()
         var stallTimeout: Duration?
         var minSpeed: ByteCount?
-        var maxAttempts: Int?
+        var maxRetries: Int?
         var minFreeBytes: ByteCount?
         var syncsToDisk: Bool = true
         var usesServerTime: Bool = true
@@ -339,9 +339,9 @@ extension DownloadRequest {
     /// A request with all defaults. The recipient of a request replaces an empty directory with its own default.
     package static let plain = DownloadRequest(sources: [], destination: .directory(""))
 
-    /// The manager's default values of ``stallTimeout`` and ``maxAttempts``, for requests that do not set them.
+    /// The manager's default values of ``stallTimeout`` and ``maxRetries``, for requests that do not set them.
     package static let standardStallTimeout: Duration = .seconds(60)
-    package static let standardMaxAttempts = 10
+    package static let standardMaxRetries = 10
 
     /// The time limits of a request, in seconds: up to three years.
     private static let times = 0.001...100_000_000
@@ -352,7 +352,7 @@ extension DownloadRequest {
         case userInfo, allowsMetered, allowsConstrained, allowsPrivate, onDuplicate, strict, allowsUnprovenParts
         case resumesUnproven, failsOnChange, allowsDowngrade, acceptsHTML, syncsToDisk, usesServerTime
         case proxy, certificates, insecure, addressFamily, connectTimeout, userAgent, cookies
-        case stallTimeout, minSpeed, maxAttempts, minFreeBytes, expectedBytes, pieces, recordsDigests, uploadTo
+        case stallTimeout, minSpeed, maxRetries, minFreeBytes, expectedBytes, pieces, recordsDigests, uploadTo
     }
 
     /// The properties with a member of their own: the member's name, the allowed numbers, and whether the property can be
@@ -391,7 +391,7 @@ extension DownloadRequest {
         Property(.cookies, \.connection.cookies, changes: .inNewRun),
         Property(.stallTimeout, \.stallSeconds, in: .seconds(times), changes: .inNewRun),
         Property(.minSpeed, \.minSpeed, in: .sizes, changes: .inNewRun),
-        Property(.maxAttempts, \.maxAttempts, in: .whole(0...ByteCount(mostAttempts)), changes: .inNewRun),
+        Property(.maxRetries, \.maxRetries, in: .whole(0...ByteCount(mostRetries)), changes: .inNewRun),
         Property(.minFreeBytes, \.minFreeBytes, in: .sizes, changes: .inNewRun),
     ]
 

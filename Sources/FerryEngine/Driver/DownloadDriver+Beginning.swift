@@ -50,7 +50,7 @@ extension DownloadDriver {
         rules.stallTimeout = settings.stallTimeout
         let leastBytes = Double(request.minSpeed ?? 0) * settings.stallTimeout.seconds
         rules.leastBytes = ByteCount(min(leastBytes, Double(ByteCount.bound)))
-        (rules.maxAttempts, rules.maxFirstAttempts) = (settings.maxAttempts, settings.maxFirstAttempts)
+        (rules.maxRetries, rules.maxFirstRetries) = (settings.maxRetries, settings.maxFirstRetries)
         rules.maxBytes = request.maxBytes
         rules.expectedBytes = request.expectedBytes
         rules.replacesFinished = request.onConflict == .overwrite || context.replaces != nil

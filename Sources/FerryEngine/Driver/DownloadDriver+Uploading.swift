@@ -84,7 +84,7 @@ extension DownloadDriver {
             let object = try? DownloadURL(upload.object)
         else { return }
         var brief = settings
-        brief.maxAttempts = 0
+        brief.maxRetries = 0
         await ObjectStore(request, environment, brief).abort(object, id)
     }
 

@@ -118,10 +118,10 @@ package final class EngineEnvironment: Sendable {
 /// The settings of one download that come from its manager, unless its request has its own.
 package struct DriverSettings: Sendable {
     package var stallTimeout = DownloadRequest.standardStallTimeout
-    package var maxAttempts: Int? = DownloadRequest.standardMaxAttempts
-    /// The number of attempts at a host that refuses every connection, before any byte has come from it; `nil` for ``maxAttempts``.
-    /// A request with its own `maxAttempts` ignores it.
-    package var maxFirstAttempts: Int?
+    package var maxRetries: Int? = DownloadRequest.standardMaxRetries
+    /// The number of retries at a host that refuses every connection, before any byte has come from it; `nil` for ``maxRetries``.
+    /// A request with its own `maxRetries` ignores it.
+    package var maxFirstRetries: Int?
     /// Whether the first connection that a host refuses fails the download, if no byte has come from the host yet.
     package var failsWhenRefused = false
     package var minFreeBytes: ByteCount?
@@ -131,9 +131,9 @@ package struct DriverSettings: Sendable {
     package func with(_ request: DownloadRequest) -> DriverSettings {
         var settings = self
         settings.stallTimeout = request.stallTimeout ?? stallTimeout
-        settings.maxAttempts = request.maxAttempts ?? maxAttempts
-        if request.maxAttempts != nil { settings.maxFirstAttempts = nil }
-        if failsWhenRefused { settings.maxFirstAttempts = 0 }
+        settings.maxRetries = request.maxRetries ?? maxRetries
+        if request.maxRetries != nil { settings.maxFirstRetries = nil }
+        if failsWhenRefused { settings.maxFirstRetries = 0 }
         settings.minFreeBytes = request.minFreeBytes ?? minFreeBytes
         return settings
     }

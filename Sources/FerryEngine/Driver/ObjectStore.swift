@@ -215,7 +215,7 @@ package struct ObjectStore: Sendable {
     func complete(_ parts: [S3Part], of object: DownloadURL, _ id: String) async throws(DownloadError) -> Outcome {
         let bytes = Array(S3UploadDocument.completion(parts).utf8)
         let content = UploadContent(bytes)
-        var policy = RetryPolicy(maxAttempts: settings.maxAttempts)
+        var policy = RetryPolicy(maxRetries: settings.maxRetries)
         while true {
             let answer: (head: ResponseHead, body: [UInt8])
             do throws(DownloadError) {
@@ -291,7 +291,7 @@ package struct ObjectStore: Sendable {
         _ method: HTTPRequest.Method, _ url: DownloadURL, _ fields: HTTPFields = HTTPFields(),
         _ content: UploadContent? = nil, _ read: (ShortBody) async throws(TransferFailure) -> Body
     ) async throws(DownloadError) -> (head: ResponseHead, body: Body?) {
-        var policy = RetryPolicy(maxAttempts: settings.maxAttempts)
+        var policy = RetryPolicy(maxRetries: settings.maxRetries)
         while true {
             // The limits may have changed since the last attempt.
             let speed = max(1, min(limits.leastShare ?? Self.leastSpeed, Self.leastSpeed))

@@ -129,11 +129,11 @@ enum FleetPlanner {
         configuration.rateLimit = get.configuration.rateLimit
         configuration.transfer = get.configuration.transfer
         try world.apply(arguments.common, secretsFor: arguments.headerServer, to: &configuration.transfer)
-        let retries = try PlanningWorld.attempts(arguments.retries, option: "--retries")
-        // The worker itself delays rows whose server is unreachable, so that they occupy no slot of the manager. The limit for
-        // attempts at a server is the same as for attempts at a row.
+        let retries = try PlanningWorld.retries(arguments.retries, option: "--retries")
+        // The worker itself delays rows whose server is unreachable, so that they occupy no slot of the manager. A server is given
+        // up after as many failures as a row may have attempts.
         configuration.waitsForServers = false
-        configuration.maxAttempts = min(retries, DownloadRequest.mostAttempts - 1) + 1
+        configuration.maxRetries = min(retries, DownloadRequest.mostRetries - 1) + 1
         // A worker has no user to wait for.
         configuration.waitsForUser = false
         // Another worker may hold the rows of listed downloads by now.
@@ -142,7 +142,7 @@ enum FleetPlanner {
         template.syncsToDisk = !arguments.noFsync
         // Only this row has this path. An existing file is from a worker that was lost before it could report the file.
         template.onConflict = .overwrite
-        template.maxAttempts = 0
+        template.maxRetries = 0
         template.network.allowsPrivate = arguments.allowPrivate
         let name = arguments.name ?? world.environment["HOSTNAME"] ?? "worker"
         guard 1...256 ~= name.utf8.count, PrintableText.escape(name) == name else {

@@ -459,7 +459,7 @@ extension FleetWorker {
             request.userInfo = [Self.mark: "\(row.key.batch) \(row.key.number) \(row.lease)"]
             if budgets.budget(of: row.host) != nil {
                 // One start is one request.
-                (request.maxConnections, request.maxAttempts) = (1, 0)
+                (request.maxConnections, request.maxRetries) = (1, 0)
             }
             requests.append(request)
             fresh.append(row)
@@ -565,7 +565,7 @@ extension FleetWorker {
             // The only attempt of the download continues after a delay that the server of a redirect has requested.
             let delay = Duration.seconds(max(0, until.timeIntervalSince(event.date)))
             guard delay > Self.shortWait, let key = keys[event.id] else { return }
-            guard downloads[key]?.request.maxAttempts == 0 else { return }
+            guard downloads[key]?.request.maxRetries == 0 else { return }
             held[key] = delay
             changed.notify()
         case .added, .started, .resumed, .retrying, .restarted, .waiting, .note, .paused: break
@@ -624,7 +624,7 @@ extension FleetWorker {
         case .hostIsAbsent: return (.absent, max(retryAfter ?? .zero, .milliseconds(200)))
         default:
             // Downloads with attempts of their own have already made them.
-            guard failures <= plan.retries, download.request.maxAttempts == 0 else { return nil }
+            guard failures <= plan.retries, download.request.maxRetries == 0 else { return nil }
             let pause = min(Self.shortestPause * (1 << min(failures - 1, 10)), Self.longestPause)
             return (.failed(bytes: bytes), max(retryAfter ?? .zero, pause))
         }

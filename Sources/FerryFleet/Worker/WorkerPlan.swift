@@ -39,7 +39,7 @@ struct WorkerPlan: Sendable {
         if request.uploadTo != nil, case .file(let name) = request.destination {
             request.destination = .file(Paths.join(staging, name))
             // Requests to the store are repeated by the download itself.
-            request.maxAttempts = retries
+            request.maxRetries = retries
         } else {
             request.root = bounds.root
         }

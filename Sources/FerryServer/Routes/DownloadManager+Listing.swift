@@ -38,7 +38,7 @@ extension DownloadManager {
         detail.proxy = connection.proxy?.description
         if connection.certificates != nil { detail.hasCertificates = true }
         if connection.insecure { detail.insecure = true }
-        (detail.maxBytes, detail.maxAttempts) = (row.request.maxBytes, row.request.maxAttempts)
+        (detail.maxBytes, detail.maxRetries) = (row.request.maxBytes, row.request.maxRetries)
         if detail.download.status.state == .waiting(.slot), let place = slotPlace(of: row.id) {
             detail.queue = DownloadDetail.Queue(before: place.before, running: place.running, limit: place.limit)
         }

@@ -29,10 +29,10 @@ extension PlanningWorld {
         return rate
     }
 
-    /// Returns the maximum number of consecutive attempts: a number, or `inf`.
-    package static func attempts(_ text: String, option: String) throws(UsageError) -> Int {
-        if text == "inf" { return DownloadRequest.mostAttempts }
-        guard let number = Int(text), 0...DownloadRequest.mostAttempts ~= number else {
+    /// Returns the maximum number of consecutive retries: a number, or `inf`.
+    package static func retries(_ text: String, option: String) throws(UsageError) -> Int {
+        if text == "inf" { return DownloadRequest.mostRetries }
+        guard let number = Int(text), 0...DownloadRequest.mostRetries ~= number else {
             throw UsageError("\(option) needs a number or inf, not \(TextError.quote(text))")
         }
         return number

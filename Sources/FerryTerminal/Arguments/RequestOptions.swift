@@ -124,7 +124,7 @@ package struct RequestOptions: ParsableArguments, Sendable {
         parsing: .unconditional,
         help: ArgumentHelp(
             """
-            Consecutive retries without progress before giving up (default: \(DownloadRequest.standardMaxAttempts); for \
+            Consecutive retries without progress before giving up (default: \(DownloadRequest.standardMaxRetries); for \
             ferry get 3 while the server refuses every connection).
             """, valueName: "n|inf"))
     package var retries: String?
@@ -154,7 +154,7 @@ extension RequestOptions {
         .text("load-cookies", \.cookieFile, .cookies, \.connection.cookies, PlanningWorld.cookies),
         .text("stall-timeout", \.stallTimeout, .stallTimeout, \.stallTimeout, PlanningWorld.duration),
         .text("min-speed", \.minSpeed, .minSpeed, \.minSpeed, PlanningWorld.rate),
-        .text("retries", \.retries, .maxAttempts, \.maxAttempts, PlanningWorld.attempts),
+        .text("retries", \.retries, .maxRetries, \.maxRetries, PlanningWorld.retries),
         .text("min-free", \.minFree, .minFreeBytes, \.minFreeBytes, PlanningWorld.size),
     ]
 

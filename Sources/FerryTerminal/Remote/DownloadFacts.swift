@@ -42,7 +42,7 @@ package enum DownloadFacts {
             ("headers", detail.headers.isEmpty ? nil : detail.headers.joined(separator: ", ")),
             ("limit", download.rateLimit.map { ByteText.size($0) + "/s" }),
             ("max size", detail.maxBytes.map { ByteText.size($0) }),
-            ("retries", detail.maxAttempts.map { $0 == DownloadRequest.mostAttempts ? "inf" : "\($0)" }),
+            ("retries", detail.maxRetries.map { $0 == DownloadRequest.mostRetries ? "inf" : "\($0)" }),
             ("not before", start(download)),
             ("priority", download.priority == .normal ? nil : priority(download.priority)),
             (

@@ -6,7 +6,7 @@ struct RetryPolicyTests {
     @Test("RetryPolicy: the back-off doubles up to a minute, with jitter and never without a delay")
     func delays() {
         for random in [-1, 0, 0.1, 0.5, 0.999, 2] {
-            var policy = RetryPolicy(maxAttempts: nil)
+            var policy = RetryPolicy(maxRetries: nil)
             for attempt in 1...40 {
                 let ceiling = min(60, 0.5 * Double(1 << min(attempt - 1, 20)))
                 guard case .retry(let delay, attempt) = policy.failed(random: random) else {
@@ -20,7 +20,7 @@ struct RetryPolicyTests {
 
     @Test("RetryPolicy: the server's Retry-After is obeyed up to six hours, and zero still delays")
     func wishes() {
-        var policy = RetryPolicy(maxAttempts: nil)
+        var policy = RetryPolicy(maxRetries: nil)
         #expect(policy.failed(wish: .seconds(90), random: 0.5) == .retry(after: .seconds(90), attempt: 1))
         #expect(policy.failed(wish: .seconds(1 << 40), random: 0.5) == .retry(after: .seconds(21600), attempt: 2))
         guard case .retry(let delay, _) = policy.failed(wish: .zero, random: 0.5) else { return }
@@ -29,14 +29,14 @@ struct RetryPolicyTests {
 
     @Test("RetryPolicy: attempts end at their limit, and progress resets the count")
     func limits() {
-        var policy = RetryPolicy(maxAttempts: 2)
+        var policy = RetryPolicy(maxRetries: 2)
         for _ in 0..<5 {
             for _ in 0..<2 { #expect(policy.failed(random: 0.5) != .giveUp) }
             policy.progressed()
         }
         for _ in 0..<2 { #expect(policy.failed(random: 0.5) != .giveUp) }
         #expect(policy.failed(random: 0.5) == .giveUp)
-        var none = RetryPolicy(maxAttempts: 0)
+        var none = RetryPolicy(maxRetries: 0)
         #expect(none.failed(random: 0.5) == .giveUp)
     }
 }

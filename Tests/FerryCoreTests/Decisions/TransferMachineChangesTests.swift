@@ -22,7 +22,7 @@ struct TransferMachineChangesTests {
     func reconnects() {
         for seed in 0..<10 {
             var world = world({ ($0.size, $0.totalRate) = (300 << 20, 20e6) }, seed: UInt64(seed)) {
-                $0.maxAttempts = 0
+                $0.maxRetries = 0
             }
             world.happenings = (1...20).map { number in
                 (Double(number) * 0.7, { machine, now in machine.reconnect(at: now) })
@@ -37,7 +37,7 @@ struct TransferMachineChangesTests {
         var world = world { ($0.size, $0.totalRate) = (40 << 20, 20e6) }
         var settings = TransferMachine.Settings()
         settings.memory.attempts = 9
-        settings.maxAttempts = 10
+        settings.maxRetries = 10
         world.machine = TransferMachine(settings: settings)
         world.origins[0].refusals = 1
         world.happenings = [(3, { machine, now in machine.retryNow(at: now) })]

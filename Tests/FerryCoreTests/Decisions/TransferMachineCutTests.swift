@@ -104,7 +104,7 @@ struct TransferMachineCutTests {
 
     @Test("TransferMachine: each assumed end that a digest refutes is a failed attempt")
     func attempts() throws {
-        var run = Run { $0.maxAttempts = 2 }
+        var run = Run { $0.maxRetries = 2 }
         let first = try run.bodies(of: [1000, 1000])
         _ = run.cutShort()
         let second = try run.bodies(of: [1000])

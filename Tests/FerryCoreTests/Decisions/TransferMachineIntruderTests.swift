@@ -161,7 +161,7 @@ struct TransferMachineIntruderTests: ScenarioSuite {
     func refused(isHeld: Bool) {
         let (held, file) = heldPart()
         let (world, outcome) = run(
-            origin { ($0.maxOpen, $0.excess) = (0, .refuse) }, settings: { $0.maxFirstAttempts = 3 },
+            origin { ($0.maxOpen, $0.excess) = (0, .refuse) }, settings: { $0.maxFirstRetries = 3 },
             held: isHeld ? held : nil, total: isHeld ? 40 << 20 : nil, file: isHeld ? file : [:])
         #expect(code(outcome) == .network && world.requests == (isHeld ? 11 : 4), "\(world.requests)")
     }
@@ -169,7 +169,7 @@ struct TransferMachineIntruderTests: ScenarioSuite {
     @Test("TransferMachine: a host that answers 503 gets all attempts")
     func answeredBefore() {
         let (world, outcome) = run(
-            origin { ($0.maxOpen, $0.excess) = (0, .busy(503)) }, settings: { $0.maxFirstAttempts = 3 })
+            origin { ($0.maxOpen, $0.excess) = (0, .busy(503)) }, settings: { $0.maxFirstRetries = 3 })
         #expect(code(outcome) == .refused && world.requests == 11)
     }
 

@@ -35,7 +35,7 @@ struct TransferMachineStallTests: ScenarioSuite {
     func dropsOnMany(seed: UInt64) {
         let (world, outcome) = run(
             origin { ($0.size, $0.connectionRate) = (8 << 20, 1) },
-            settings: { ($0.stallTimeout, $0.maxAttempts) = (.seconds(3), 2) }, seed: seed)
+            settings: { ($0.stallTimeout, $0.maxRetries) = (.seconds(3), 2) }, seed: seed)
         #expect(code(outcome) == .network)
         // Three times three seconds, and two back-offs between.
         #expect(world.now < 60, "\(world.now)")
@@ -49,7 +49,7 @@ struct TransferMachineStallTests: ScenarioSuite {
             origin { ($0.size, $0.connectionRate) = (8 << 20, 100_000) },
             settings: {
                 ($0.stallTimeout, $0.leastBytes) = (.seconds(20), 4_000_000)
-                ($0.maxConnections, $0.maxAttempts) = (1, 0)
+                ($0.maxConnections, $0.maxRetries) = (1, 0)
             })
         #expect(outcome == .finished && world.restarts == 0 && world.isOfOnePiece)
         func notes(_ part: String) -> Int {
@@ -65,7 +65,7 @@ struct TransferMachineStallTests: ScenarioSuite {
             origin { ($0.size, $0.breaks, $0.connectionRate) = (64 << 20, 0.2, 50e6) },
             settings: {
                 ($0.stallTimeout, $0.leastBytes) = (.seconds(60), 60_000_000)
-                ($0.maxConnections, $0.maxAttempts) = (1, 2)
+                ($0.maxConnections, $0.maxRetries) = (1, 2)
             })
         #expect(outcome == .finished && world.isOfOnePiece)
     }
@@ -75,17 +75,17 @@ struct TransferMachineStallTests: ScenarioSuite {
         for seed in 0..<10 {
             let (world, outcome) = run(
                 origin { ($0.size, $0.stalls, $0.connectionRate) = (200 << 20, 0.02, 5e6) },
-                settings: { ($0.stallTimeout, $0.maxAttempts) = (.seconds(3), 3) }, seed: UInt64(seed))
+                settings: { ($0.stallTimeout, $0.maxRetries) = (.seconds(3), 3) }, seed: UInt64(seed))
             #expect(outcome == .finished && world.restarts == 0 && world.isOfOnePiece)
         }
     }
 
     /// A machine with one connection, which has received so many bytes of a file at time zero.
     private func reading(
-        _ bytes: ByteCount, of total: ByteCount = 100_000_000, maxConnections: Int, maxAttempts: Int? = 10
+        _ bytes: ByteCount, of total: ByteCount = 100_000_000, maxConnections: Int, maxRetries: Int? = 10
     ) -> (machine: TransferMachine, id: ConnectionID) {
         var settings = TransferMachine.Settings()
-        (settings.maxConnections, settings.claims, settings.maxAttempts) = (maxConnections, false, maxAttempts)
+        (settings.maxConnections, settings.claims, settings.maxRetries) = (maxConnections, false, maxRetries)
         var machine = TransferMachine(settings: settings)
         let id = ConnectionID(rawValue: 1)
         let first = machine.tick(at: .zero)
@@ -184,7 +184,7 @@ struct TransferMachineStallTests: ScenarioSuite {
         arguments: [true, false])
     func failsLate(isComplete: Bool) throws {
         let (second, total) = (ConnectionID(rawValue: 2), ByteCount(3 << 19))
-        var (machine, first) = reading(1 << 20, of: total, maxConnections: 16, maxAttempts: 0)
+        var (machine, first) = reading(1 << 20, of: total, maxConnections: 16, maxRetries: 0)
         let opened = commands(&machine, at: 2.1)
         #expect(opened.contains(.open(second)))
         let taken = range(&machine, of: second, at: 2.1)

@@ -14,7 +14,7 @@ struct ChangeTests {
             let resource = Resource(size: 40_000_000)
             rig.server.serve("/f", resource)
             rig.server.script("/f", [.stall(after: 12_000_000)])
-            let run = rig.start(try rig.request("/f") { $0.maxConnections = connections }) { $0.maxAttempts = 0 }
+            let run = rig.start(try rig.request("/f") { $0.maxConnections = connections }) { $0.maxRetries = 0 }
             await run.reach(12_000_000)
             let before = rig.server.requests.count
             rig.environment.renewConnections()
@@ -42,7 +42,7 @@ struct ChangeTests {
             rig.server.serve("/f", Resource(size: 3_000_000))
             let gate = Gate()
             rig.server.script("/f", [.hold(gate)])
-            let run = rig.start(try rig.request("/f")) { $0.maxAttempts = 0 }
+            let run = rig.start(try rig.request("/f")) { $0.maxRetries = 0 }
             await gate.arrived()
             run.driver.reconnect()
             #expect(await run.end().retries == [])

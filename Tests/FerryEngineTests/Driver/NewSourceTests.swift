@@ -235,7 +235,7 @@ struct NewSourceTests {
         try await begun { rig, context in
             rig.server.serve("/new", resource)
             rig.server.always("/new", .status(status))
-            let end = await rig.run(try rig.request("/new"), context) { $0.maxAttempts = 1 }
+            let end = await rig.run(try rig.request("/new"), context) { $0.maxRetries = 1 }
             #expect(end.error != nil)
             try await goesOnFromOld(rig, context)
         }
@@ -303,7 +303,7 @@ struct NewSourceTests {
             rig.server.serve("/new", resource)
             rig.server.script("/new", [slow[index]])
             let end = await rig.run(try rig.request("/new"), RunContext(partPath: path + ".part")) {
-                $0.maxAttempts = 1000
+                $0.maxRetries = 1000
             }
             #expect(end.resumedAt == 5_000_000 && rig.holds("f", resource))
             #expect(rig.server.requests.count { $0.path == "/new" } > 2)

@@ -76,7 +76,7 @@ struct RunContextTests {
                 rig.server.serve(path, resource)
                 rig.server.always(path, .cut(after: 3_000_000))
                 let request = try rig.request(path) { $0.maxConnections = 1 }
-                let error = await rig.run(request, id: String(path.dropFirst())) { $0.maxAttempts = 0 }.error
+                let error = await rig.run(request, id: String(path.dropFirst())) { $0.maxRetries = 0 }.error
                 #expect(error?.suggestionPhrase?.key == suggestion, "\(String(describing: error))")
             }
         }
@@ -102,7 +102,7 @@ struct RunContextTests {
             rig.server.always("/f", .status(503))
             var memory: RetryMemory?
             for attempt in 1...2 {
-                let run = rig.start(try rig.request("/f"), RunContext(retries: memory)) { $0.maxAttempts = 2 }
+                let run = rig.start(try rig.request("/f"), RunContext(retries: memory)) { $0.maxRetries = 2 }
                 await run.said { if case .waiting(.retry) = $0 { true } else { false } }
                 run.driver.stop(.pause)
                 let end = await run.end()
@@ -110,11 +110,11 @@ struct RunContextTests {
                 memory = run.driver.retries
             }
             #expect(memory?.attempts == 2)
-            let last = await rig.run(try rig.request("/f"), RunContext(retries: memory)) { $0.maxAttempts = 2 }
+            let last = await rig.run(try rig.request("/f"), RunContext(retries: memory)) { $0.maxRetries = 2 }
             #expect(last.error?.code == .refused)
             #expect(last.retries == [])
             rig.server.always("/f", .honest)
-            let run = rig.start(try rig.request("/f"), RunContext(retries: memory)) { $0.maxAttempts = 2 }
+            let run = rig.start(try rig.request("/f"), RunContext(retries: memory)) { $0.maxRetries = 2 }
             #expect(await run.end().file != nil)
             #expect(run.driver.retries.attempts == 0)
         }
@@ -130,7 +130,7 @@ struct RunContextTests {
             var runs = 0
             while runs < 10 {
                 runs += 1
-                let run = rig.start(try rig.request("/f"), RunContext(retries: memory)) { $0.maxAttempts = 3 }
+                let run = rig.start(try rig.request("/f"), RunContext(retries: memory)) { $0.maxRetries = 3 }
                 // Cut once all bytes of this run have arrived: the bytes lost by an earlier close differ from run to run,
                 // and the progress is that of the run before until the response restarts it.
                 await run.until { $0.transfer.facts.receivedBytes >= 3_000_000 }

@@ -100,9 +100,9 @@ import Testing
             DownloadFacts.lines(detail, events: []).filter { $0.hasPrefix("max size:") || $0.hasPrefix("retries:") }
         }
         #expect(facts() == [])
-        (detail.maxBytes, detail.maxAttempts) = (5_000_000, 0)
+        (detail.maxBytes, detail.maxRetries) = (5_000_000, 0)
         #expect(facts() == ["max size:    5.0 MB", "retries:     0"])
-        detail.maxAttempts = DownloadRequest.mostAttempts
+        detail.maxRetries = DownloadRequest.mostRetries
         #expect(facts().last == "retries:     inf")
     }
 

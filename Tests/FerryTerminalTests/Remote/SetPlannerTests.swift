@@ -86,14 +86,14 @@ import Testing
         #expect(all.request.connection.connectTimeout == .seconds(2))
         #expect(all.request.stallTimeout == .seconds(60))
         #expect(all.request.minSpeed == 2000)
-        #expect(all.request.maxAttempts == DownloadRequest.mostAttempts)
+        #expect(all.request.maxRetries == DownloadRequest.mostRetries)
         #expect(all.request.minFreeBytes == 0)
         #expect(all.request.maxBytes == 5_000_000)
         #expect(all.request.onConflict == .skip)
         #expect(all.members.count == 14)
         let none = try change("proxy=auto", "ca-file=auto", "ip=auto", "retries=auto", "load-cookies=auto")
         #expect(none.request == RequestChange().request)
-        #expect(none.members == [.proxy, .certificates, .addressFamily, .maxAttempts, .cookies])
+        #expect(none.members == [.proxy, .certificates, .addressFamily, .maxRetries, .cookies])
     }
 
     @Test(

@@ -336,7 +336,7 @@ struct BackendConformanceTests {
         try await BackendHome.run(kind) { home in
             let resource = home.shop.serve(["/a"])
             home.server.always("/a", .status(451))
-            let manager = home.manager { $0.maxAttempts = 1 }
+            let manager = home.manager { $0.maxRetries = 1 }
             let download = try await manager.download(home.request("/a"))
             do throws(DownloadError) {
                 _ = try await download.finished()

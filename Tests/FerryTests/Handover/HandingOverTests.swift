@@ -115,7 +115,7 @@ struct HandingOverTests {
         try await Workshop.run { shop in
             let system = try system(shop)
             for _ in 0..<4 {
-                let manager = shop.phone(system) { $0.maxAttempts = 1 }
+                let manager = shop.phone(system) { $0.maxRetries = 1 }
                 let download: Download
                 if let listed = try await manager.downloads().first {
                     download = listed
@@ -130,7 +130,7 @@ struct HandingOverTests {
                 system.service.set(app: .foreground)
             }
             shop.server.always("/a", .honest)
-            let last = shop.phone(system) { $0.maxAttempts = 1 }
+            let last = shop.phone(system) { $0.maxRetries = 1 }
             try await last.activate()
             let download = try #require(try await last.downloads().first)
             await system.deliver { download.status.state.isFinal }

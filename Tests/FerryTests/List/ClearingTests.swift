@@ -23,7 +23,7 @@ struct ClearingTests {
         shop.serve(["/fail"])
         shop.server.script("/fail", [.cut(after: 1_000_000)], then: .status(503))
         shop.serve(["/pause"], [.stall(after: 2_000_000)])
-        let manager = shop.kept(engine: shop.engine()) { $0.maxAttempts = 1 }
+        let manager = shop.kept(engine: shop.engine()) { $0.maxRetries = 1 }
         let completed = try await manager.download(["/a", "/b"].map { try shop.single($0) })
         try await shop.expectAll(completed, are: resource)
         let failed = try await manager.download(try shop.single("/fail"))

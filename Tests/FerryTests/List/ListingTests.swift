@@ -14,7 +14,7 @@ struct ListingTests {
         try await Workshop.run { shop in
             let resource = shop.serve(["/done", "/fail", "/gone"])
             shop.server.always("/fail", .status(503))
-            var manager = shop.kept(engine: shop.engine()) { $0.maxAttempts = 1 }
+            var manager = shop.kept(engine: shop.engine()) { $0.maxRetries = 1 }
             var all = try await manager.download(
                 ["/done", "/fail", "/gone"].map { path in try shop.single(path) { $0.startsPaused = true } })
             try await all[0].resume()

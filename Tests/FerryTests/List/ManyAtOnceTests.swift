@@ -22,7 +22,7 @@ struct ManyAtOnceTests {
     @Test("Clear: a failed download requested again during it is a new, listed download")
     func askedAgain() async throws {
         try await Workshop.run { shop in
-            try await fail(shop, shop.kept(engine: shop.engine()) { $0.maxAttempts = 1 })
+            try await fail(shop, shop.kept(engine: shop.engine()) { $0.maxRetries = 1 })
             let resource = shop.serve(["/a"])
             let manager = shop.kept()
             let scheduler = try #require(manager.scheduler)
@@ -49,7 +49,7 @@ struct ManyAtOnceTests {
             try await fail(
                 shop,
                 shop.kept(engine: engine) {
-                    $0.maxAttempts = 1
+                    $0.maxRetries = 1
                     $0.retriesFailedAfter = .seconds(3600)
                 })
             let gate = Gate()

@@ -29,7 +29,7 @@
                     let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
                     let monitor = SystemNetworkMonitor(NetworkSettings(), tools: .none) { network.sockets() }
                     let manager = shop.kept(engine: .far(Self.host), monitor: monitor) {
-                        $0.maxAttempts = 1
+                        $0.maxRetries = 1
                         change(&$0)
                     }
                     let download = try await manager.download(try shop.far("/a", host: Self.host))

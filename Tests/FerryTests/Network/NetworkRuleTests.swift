@@ -18,7 +18,7 @@ struct NetworkRuleTests {
             let network = ManualNetworkMonitor()
             let manager = shop.kept(engine: .far(), monitor: network) {
                 $0.maxConcurrentDownloads = 2
-                $0.maxAttempts = 1
+                $0.maxRetries = 1
             }
             let all = try await manager.download(["/a", "/b", "/c"].map { try shop.far($0) })
             for download in all[0...1] { await shop.reach(1_000_000, download) }
@@ -163,7 +163,7 @@ struct NetworkRuleTests {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
             let network = ManualNetworkMonitor()
-            let manager = shop.kept(engine: .far(), monitor: network) { $0.maxAttempts = 1 }
+            let manager = shop.kept(engine: .far(), monitor: network) { $0.maxRetries = 1 }
             let download = try await manager.download(try shop.far("/a"))
             await shop.reach(1_000_000, download)
             network.movePath()

@@ -218,7 +218,7 @@ struct AddingTests {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
             shop.server.always("/a", .status(503))
-            let manager = shop.kept(engine: shop.engine()) { $0.maxAttempts = 1 }
+            let manager = shop.kept(engine: shop.engine()) { $0.maxRetries = 1 }
             let failed = try await manager.download(try shop.single("/a"))
             #expect(await shop.code { _ = try await failed.finished() } == .refused)
             shop.server.script("/a", [.stall(after: 1_000_000)])

@@ -115,7 +115,7 @@ struct FailureTests {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
             shop.server.script("/a", [.cut(after: 1_000_000)], then: .drop(.reset))
-            let manager = shop.kept(engine: shop.engine()) { $0.maxAttempts = 2 }
+            let manager = shop.kept(engine: shop.engine()) { $0.maxRetries = 2 }
             let events = manager.events
             let download = try await manager.download(try shop.single("/a"))
             #expect(await shop.code { _ = try await download.finished() } == .network)
@@ -173,7 +173,7 @@ struct FailureTests {
             shop.server.script("/a", [.cut(after: 1_000_000)], then: .status(503))
             let manager = shop.kept(engine: shop.engine(clock: clock)) {
                 $0.maxConcurrentDownloads = 1
-                $0.maxAttempts = 1
+                $0.maxRetries = 1
                 $0.retriesFailedAfter = .seconds(600)
             }
             let download = try await manager.download(try shop.single("/a"))
@@ -209,7 +209,7 @@ struct FailureTests {
             let clock = SteppedClock()
             let resource = shop.serve(["/a"])
             shop.server.always("/a", .status(503))
-            let manager = shop.kept(engine: shop.engine(clock: clock)) { $0.maxAttempts = 1 }
+            let manager = shop.kept(engine: shop.engine(clock: clock)) { $0.maxRetries = 1 }
             let download = try await manager.download(try shop.single("/a"))
             #expect(await shop.code { _ = try await download.finished() } == .refused)
             #expect(download.status.retryAt == nil)
@@ -236,7 +236,7 @@ struct FailureTests {
             let resource = shop.serve(["/a", "/b", "/gone"])
             shop.server.always("/a", .status(503))
             shop.server.always("/gone", .status(404))
-            let manager = shop.kept(engine: shop.engine(clock: clock)) { $0.maxAttempts = 1 }
+            let manager = shop.kept(engine: shop.engine(clock: clock)) { $0.maxRetries = 1 }
             let gone = try await manager.download(try shop.elsewhere("/gone"))
             #expect(await shop.code { _ = try await gone.finished() } == .refused)
             let download = try await manager.download(try shop.single("/a"))
@@ -265,7 +265,7 @@ struct FailureTests {
             shop.server.always("/a", .status(503))
             func manager(_ delay: Duration?) -> DownloadManager {
                 shop.kept(engine: shop.engine(clock: clock)) {
-                    $0.maxAttempts = 1
+                    $0.maxRetries = 1
                     $0.retriesFailedAfter = delay
                 }
             }
@@ -302,7 +302,7 @@ struct FailureTests {
             shop.server.script("/b", [.hold(gate)])
             let manager = shop.kept(engine: shop.engine(clock: clock)) {
                 $0.maxConcurrentDownloads = 1
-                $0.maxAttempts = 1
+                $0.maxRetries = 1
                 $0.retriesFailedAfter = .seconds(600)
             }
             let download = try await manager.download(try shop.single("/a"))
@@ -327,7 +327,7 @@ struct FailureTests {
             let resource = shop.serve(["/a"])
             shop.server.always("/a", .status(503))
             let manager = shop.kept(engine: shop.engine(clock: clock)) {
-                $0.maxAttempts = 1
+                $0.maxRetries = 1
                 $0.retriesFailedAfter = .seconds(600)
             }
             let download = try await manager.download(try shop.single("/a"))
@@ -348,7 +348,7 @@ struct FailureTests {
             shop.server.always("/a", .status(503))
             shop.server.script("/b", [.hold(gate)])
             let manager = shop.kept(engine: shop.engine(clock: clock)) {
-                $0.maxAttempts = 1
+                $0.maxRetries = 1
                 $0.retriesFailedAfter = .seconds(600)
             }
             let download = try await manager.download(try shop.single("/a"))

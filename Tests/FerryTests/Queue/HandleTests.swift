@@ -184,7 +184,7 @@ struct HandleTests {
             shop.server.script("/link", [.cut(after: 1_000_000)], then: .status(403))
             let manager = shop.kept(engine: shop.engine()) {
                 $0.maxConcurrentDownloads = 1
-                $0.maxAttempts = 1
+                $0.maxRetries = 1
             }
             let completed = try await manager.download(try shop.single("/done"))
             try await shop.expectAll([completed], are: done)

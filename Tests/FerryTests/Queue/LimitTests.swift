@@ -56,13 +56,13 @@ struct LimitTests {
     func bounds() async throws {
         try await Workshop.run { shop in
             let manager = shop.manager {
-                $0.maxAttempts = -1
+                $0.maxRetries = -1
                 $0.retriesFailedAfter = .seconds(-5)
                 $0.stallTimeout = .zero
                 $0.transfer.connectTimeout = .seconds(Int64.max)
                 $0.transfer.connectionsPerHost = 0
             }
-            #expect(manager.configuration.maxAttempts == 0)
+            #expect(manager.configuration.maxRetries == 0)
             #expect(manager.configuration.retriesFailedAfter == .seconds(1))
             #expect(manager.configuration.stallTimeout == .milliseconds(1))
             #expect(manager.configuration.transfer.connectTimeout == .seconds(100_000_000))

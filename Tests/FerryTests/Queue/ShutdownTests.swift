@@ -16,7 +16,7 @@ struct ShutdownTests {
             shop.server.script("/run", [.stall(after: 2_000_000)])
             let manager = shop.kept(engine: shop.engine()) {
                 $0.maxConcurrentDownloads = 1
-                $0.maxAttempts = 1
+                $0.maxRetries = 1
             }
             var all: [Download] = []
             for path in ["/done", "/fail", "/pause"] {

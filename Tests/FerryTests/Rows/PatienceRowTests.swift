@@ -49,7 +49,7 @@ struct PatienceRowTests {
             let outcome = try await shop.get("/a", engine: shop.engine()) {
                 $0.stallTimeout = .seconds(1)
                 $0.transfer.connectTimeout = .seconds(1)
-                $0.maxAttempts = nil
+                $0.maxRetries = nil
             }
             try shop.expect(outcome.file.path, is: resource)
             #expect(outcome.says("no answer in time"), "\(outcome.reasons)")
@@ -67,7 +67,7 @@ struct PatienceRowTests {
             let outcome = try await shop.get("/a", engine: shop.engine()) {
                 $0.stallTimeout = .seconds(1)
                 $0.transfer.connectTimeout = .seconds(1)
-                $0.maxAttempts = nil
+                $0.maxRetries = nil
             }
             try shop.expect(outcome.file.path, is: resource)
             #expect(outcome.retries >= 1)

@@ -120,7 +120,7 @@ struct ResumedRowTests {
             #expect(try shop.held("a", of: resource) == Self.held)
             let (before, earlier) = (shop.server.bodyBytes(), shop.server.requests.count)
             shop.server.script("/a", change.behaviours, then: change.then)
-            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.maxAttempts = 3 })
+            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.maxRetries = 3 })
             let file = try outcome.file
             #expect(outcome.says(change.reason), "\(outcome.reasons)")
             #expect(shop.names == ["a"])

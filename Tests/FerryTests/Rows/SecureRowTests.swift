@@ -57,7 +57,7 @@ struct SecureRowTests {
             shop.server.serve("/a", resource)
             shop.server.always("/a", .closeDelimited(.cut))
             let outcome = try await shop.get("/a", engine: shop.engine(), { $0.transfer.insecure = true }) {
-                ($0.expectedBytes, $0.maxAttempts) = (resource.size + 1, 1)
+                ($0.expectedBytes, $0.maxRetries) = (resource.size + 1, 1)
             }
             #expect(outcome.error?.code == .network)
         }
@@ -94,7 +94,7 @@ struct SecureRowTests {
             shop.server.always("/a", .closeDelimited(.cut).and(.cut(after: 1_000_000, .cut)))
             let digest = try Checksum(parsing: "sha256:" + shop.sha256(resource))
             let limited: (inout DownloadManager.Configuration) -> Void = {
-                ($0.transfer.insecure, $0.maxAttempts) = (true, 3)
+                ($0.transfer.insecure, $0.maxRetries) = (true, 3)
             }
             let cut = try await shop.get("/a", engine: shop.engine(), limited) { $0.checksum = digest }
             #expect(cut.error?.code == .network && cut.retries == 3, "\(String(describing: cut.error))")
@@ -207,7 +207,7 @@ struct SecureRowTests {
             try await shop.interrupt("/a", after: 5_000_000)
             let before = shop.server.bodyBytes()
             try await shop.server.setListening(false)
-            let manager = shop.manager(engine: shop.engine()) { $0.maxAttempts = nil }
+            let manager = shop.manager(engine: shop.engine()) { $0.maxRetries = nil }
             let download = try await manager.download(try shop.request("/a"))
             await shop.reach(download) { if case .waiting(.retry) = $0 { true } else { false } }
             try await shop.server.setListening(true)
@@ -221,7 +221,7 @@ struct SecureRowTests {
     func nobody() async throws {
         try await Workshop.run { shop in
             try await shop.server.setListening(false)
-            let outcome = try await shop.get("/a", engine: shop.engine()) { $0.maxAttempts = 2 }
+            let outcome = try await shop.get("/a", engine: shop.engine()) { $0.maxRetries = 2 }
             #expect(outcome.error?.code == .network)
             #expect(outcome.retries == 2)
             #expect(outcome.says("connection refused"), "\(outcome.reasons)")
@@ -233,7 +233,7 @@ struct SecureRowTests {
     func noName() async throws {
         try await Workshop.run { shop in
             let url = try DownloadURL("http://no-such-host.invalid/a")
-            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.maxAttempts = 4 }) {
+            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.maxRetries = 4 }) {
                 $0.sources = [url]
             }
             #expect(outcome.error?.code == .network)

@@ -21,7 +21,7 @@ struct BucketSyncTests {
         _ shop: Workshop, _ bucket: BucketTransport, _ source: String? = nil,
         into destination: SyncDestination? = nil, _ change: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> SyncReport {
-        let manager = shop.manager(engine: shop.engine(transport: bucket)) { $0.maxAttempts = 1 }
+        let manager = shop.manager(engine: shop.engine(transport: bucket)) { $0.maxRetries = 1 }
         var options = SyncOptions()
         change(&options)
         do {
@@ -260,7 +260,7 @@ struct BucketSyncTests {
         try await Workshop.run { shop in
             let bucket = BucketTransport()
             Self.serve(shop, [("a.bin", 1), ("b.bin", 2)])
-            let manager = shop.manager(engine: shop.engine(transport: bucket)) { $0.maxAttempts = 1 }
+            let manager = shop.manager(engine: shop.engine(transport: bucket)) { $0.maxRetries = 1 }
             let sync = try await SetSync(
                 of: .url(try DownloadURL(shop.server.url("/pub/"))), into: try Self.place(shop),
                 options: SyncOptions(), manager: manager)
@@ -287,7 +287,7 @@ struct BucketSyncTests {
         try await Workshop.run { shop in
             let bucket = BucketTransport()
             Self.serve(shop, [("a.bin", 1), ("b.bin", 2), ("c.bin", 3)])
-            let manager = shop.manager(engine: shop.engine(transport: bucket)) { $0.maxAttempts = 1 }
+            let manager = shop.manager(engine: shop.engine(transport: bucket)) { $0.maxRetries = 1 }
             let sync = try await SetSync(
                 of: .url(try DownloadURL(shop.server.url("/pub/"))), into: try Self.place(shop),
                 options: SyncOptions(), manager: manager)
@@ -464,7 +464,7 @@ struct BucketSyncTests {
             let bucket = BucketTransport()
             let engine = shop.engine(transport: bucket).environment(for: .ephemeral)
             var settings = DriverSettings()
-            settings.maxAttempts = 0
+            settings.maxRetries = 0
             let store = ObjectStore(
                 DownloadRequest(sources: [], destination: .directory("")), engine, settings)
             let object = try DownloadURL("s3://target/set/ferry-manifest.jsonl")
@@ -584,7 +584,7 @@ struct BucketSyncTests {
         try await Workshop.run { shop in
             let bucket = BucketTransport()
             var settings = DriverSettings()
-            settings.maxAttempts = 0
+            settings.maxRetries = 0
             let store = ObjectStore(
                 DownloadRequest(sources: [], destination: .directory("")),
                 shop.engine(transport: bucket).environment(for: .ephemeral), settings)

@@ -26,7 +26,7 @@ struct DirectorySyncTests {
     private static func manager(
         _ shop: Workshop, _ bucket: BucketTransport, _ clock: any EngineClock = SystemClock()
     ) -> DownloadManager {
-        shop.manager(engine: shop.engine(clock: clock, transport: bucket)) { $0.maxAttempts = 0 }
+        shop.manager(engine: shop.engine(clock: clock, transport: bucket)) { $0.maxRetries = 0 }
     }
 
     private static func sync(

@@ -123,7 +123,7 @@ struct ObjectListTests {
     ) async throws -> SetListing {
         try await Workshop.run { shop in
             let manager = shop.manager(engine: shop.engine(transport: store.transport(isHeld: isHeld))) {
-                $0.maxAttempts = 0
+                $0.maxRetries = 0
             }
             let result: Result<SetListing, DownloadError>
             do throws(DownloadError) {

@@ -150,7 +150,7 @@ struct RepairTests {
             let file = try #require(try await Self.verify(path).first)
             shop.server.always("/f.bin", .cut(after: 3_000_000))
             var template = DownloadRequest(sources: [], destination: .directory(shop.directory))
-            template.maxAttempts = 1
+            template.maxRetries = 1
             let request = try await DownloadManager.repair(file, with: template)
             _ = try await shop.outcome(of: shop.manager(), request)
             #expect(FileManager.default.contents(atPath: path) == damaged)

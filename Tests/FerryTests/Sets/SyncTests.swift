@@ -20,7 +20,7 @@ struct SyncTests {
     static func sync(
         _ shop: Workshop, _ path: String = "/pub/", attempts: Int = 1, _ change: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> SyncReport {
-        let manager = shop.manager { $0.maxAttempts = attempts }
+        let manager = shop.manager { $0.maxRetries = attempts }
         var options = SyncOptions()
         change(&options)
         do {
@@ -624,7 +624,7 @@ struct SyncTests {
             #expect(error?.phrase?.key == .setAnswered && error?.code == .network)
             let before = shop.server.requests.count
             await #expect(throws: DownloadError.self) {
-                try await Self.sync(shop, attempts: 9) { $0.request.maxAttempts = 0 }
+                try await Self.sync(shop, attempts: 9) { $0.request.maxRetries = 0 }
             }
             #expect(shop.server.requests.count == before + 1)
             // No server holds a set that has a time for its list.

@@ -19,10 +19,10 @@ package struct TransferMachine: Sendable {
         /// A connection that receives fewer bytes in ``stallTimeout`` is replaced, without counting a failed attempt; 0
         /// to accept any speed.
         package var leastBytes: ByteCount = 0
-        package var maxAttempts: Int? = DownloadRequest.standardMaxAttempts
-        /// The maximum number of attempts while the host refuses connections and has not sent anything; `nil` for
-        /// ``maxAttempts``.
-        package var maxFirstAttempts: Int?
+        package var maxRetries: Int? = DownloadRequest.standardMaxRetries
+        /// The maximum number of retries while the host refuses connections and has not sent anything; `nil` for
+        /// ``maxRetries``.
+        package var maxFirstRetries: Int?
         package var maxBytes: ByteCount?
         /// The required size of the file.
         package var expectedBytes: ByteCount?
@@ -189,7 +189,7 @@ package struct TransferMachine: Sendable {
         file = RemoteFile(
             identity: held?.identity ?? FileIdentity(), weakestJoin: weakestJoin, finished: finished,
             isComplete: bytes.isComplete)
-        retry = RetryPolicy(maxAttempts: settings.maxAttempts, memory: settings.memory)
+        retry = RetryPolicy(maxRetries: settings.maxRetries, memory: settings.memory)
         retry.holds(bytes.writtenBytes)
         sources = Sources(count: settings.sources, isFirstProven: !settings.isNewSource && !settings.doubtsHeld)
         isNewSource = settings.isNewSource
@@ -805,7 +805,7 @@ package struct TransferMachine: Sendable {
         case (.failedBeforeHead(let reason, isTransient: true, let isRefused), _):
             sources[connection.source].failures += 1
             let isUnknown = isRefused && !hasResponse && retry.memory.mostBytes == 0
-            failed(reason, id, most: isUnknown ? settings.maxFirstAttempts : nil, at: now, random: random)
+            failed(reason, id, most: isUnknown ? settings.maxFirstRetries : nil, at: now, random: random)
         case (.cutOff(let reason), _):
             if connection.body?.kind == .whole, let position = segment?.position, noteCutOff(at: position) {
                 sawEnd(

@@ -57,7 +57,7 @@ const MEMBERS = {
   user: { autocapitalize: 'off' }, password: { type: 'password', autocomplete: 'new-password', isExact: true },
   rateLimit: rate, minSpeed: rate,
   maxConnections: whole(1, 64), connectionsPerHost: whole(1, 1000), maxRedirects: whole(0, 1000),
-  maxAttempts: { ...attempts, range: null, wrong: 'wrong.attempts', read: (text) => (text === 'inf' ? ENDLESS : attempts.read(text)) },
+  maxRetries: { ...attempts, range: null, wrong: 'wrong.attempts', read: (text) => (text === 'inf' ? ENDLESS : attempts.read(text)) },
   retriesFailedAfter: { ...delay, read: (text) => (text === 'never' ? null : delay.read(text)) },
   maxBytes: size, minFreeBytes: { ...size, read: (text) => (text === DEFAULT ? null : parseSize(text)) }, connectTimeout: seconds, stallTimeout: seconds,
   notBefore: { type: 'datetime-local', wrong: 'wrong.past', read: (text) => (new Date(text) > Date.now() ? new Date(text).toISOString() : undefined), write: localMinute },
@@ -78,7 +78,7 @@ const MEMBERS = {
 /// The fields that are seldom used, by section: of an addition, and of a change.
 export const SECTIONS = {
   connection: [
-    'proxy', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'minSpeed', 'maxAttempts', 'maxRedirects', 'allowsDowngrade',
+    'proxy', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'minSpeed', 'maxRetries', 'maxRedirects', 'allowsDowngrade',
     'allowsPrivate', 'allowsConstrained', 'cookies', 'certificates', 'insecure',
   ],
   file: [
@@ -86,7 +86,7 @@ export const SECTIONS = {
     'recordsDigests', 'onDuplicate',
   ],
   change: [
-    'headers', 'cookies', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'minSpeed', 'maxAttempts', 'allowsDowngrade',
+    'headers', 'cookies', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'minSpeed', 'maxRetries', 'allowsDowngrade',
   ],
 };
 
