@@ -57,11 +57,13 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// cancellation: then the download is still listed, without its bytes.
     public func cancel() async throws(DownloadError) { try await perform(.cancel) }
 
-    /// Cancels the download, removes it from the list and returns resume data; keeps the part file and the journal.
+    /// Cancels the download, removes it from the list and returns resume data; keeps the part file and the journal. Observers
+    /// receive a cancellation, as after ``cancel()``.
     /// Pass the data to ``DownloadManager/download(resumingWith:)`` to continue.
     ///
     /// Throws `notResumable` if nothing can be resumed (the download is cancelled nevertheless), `wrongState` if the download
-    /// is completed or cancelled.
+    /// is completed or cancelled; `catalogue` or `diskFull` if the list could not store the cancellation: then the download
+    /// continues or stays as it was.
     public func cancelByProducingResumeData() async throws(DownloadError) -> ResumeData {
         try await backend.cancelProducingResumeData(live)
     }

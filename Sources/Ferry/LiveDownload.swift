@@ -136,7 +136,7 @@ package final class LiveDownload: Sendable {
 
     /// Sets the state. `isEnd` states whether the driver has ended, so that its progress is final. `endedAt` is the date of a final
     /// state; `nil` keeps the current date.
-    func set(
+    package func set(
         state new: DownloadState, after error: DownloadError? = nil, finished: FinishedDownload? = nil,
         isEnd: Bool = false, endedAt: Date? = nil, retryAt: Date? = nil
     ) {

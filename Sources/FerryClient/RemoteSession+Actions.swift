@@ -61,6 +61,8 @@ extension RemoteSession {
                 .keepResumeData, id: live.id.rawValue, TakenBody(path: path), as: ResumeDataBody.self)
         }
         let data = try ResumeData(answer.resumeData)
+        // The observers finish with the removal, which the answer may report before the stream has the cancellation.
+        live.set(state: .cancelled)
         removed([live.id])
         return data
     }
@@ -77,6 +79,7 @@ extension RemoteSession {
         } catch {
             guard wasRepeated, error.code == .notFound else { throw error }
         }
+        if !live.current.isFinal { live.set(state: .cancelled) }
         removed([live.id])
     }
 

@@ -139,13 +139,13 @@ extension Scheduler {
                 try await cancel([held(live)])
                 throw error
             }
-            try await unlist([held(live)])
+            let held = [held(live)]
+            try await unlist(held, cancelling: held)
             // The part file is marked only after the removal from the list, because a list that is rebuilt from journals omits
             // marked downloads.
             let (id, syncs) = (live.id, live.request.syncsToDisk)
             await withFiles { PartFiles.setTaken(data.partPath, by: id, syncs: syncs, fileSystem: $0) }
             takenDirectories.insert(data.partDirectory)
-            live.set(state: .cancelled)
             live.close()
             return data
         }

@@ -282,7 +282,7 @@ extension Scheduler {
         let attempts = live.driver?.retries.attempts ?? 0
         let progress = RowField.progress(live.driver?.progress() ?? live.status.progress)
         switch run.wish {
-        case .pause, .cancelProducingResumeData, nil:
+        case .pause, nil:
             let held = RowField.progress(await heldProgress(live))
             let pause = StoreChange.update(live.id, [.state(.paused), held, .attempts(attempts, retryAt: nil)])
             if run.wish == .pause {
@@ -301,7 +301,8 @@ extension Scheduler {
         case .cancel:
             // The cancellation was too late for the driver, because the run had ended.
             live.set(state: .paused, isEnd: true)
-        case .slot, .network, .backOff, .change, .shutdown:
+        // Without its cancellation, which the list may refuse, a download goes on.
+        case .slot, .network, .backOff, .change, .shutdown, .cancelProducingResumeData:
             var reason = WaitReason.slot
             var next: Date?
             var error: DownloadError?

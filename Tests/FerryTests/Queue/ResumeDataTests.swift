@@ -271,6 +271,63 @@ struct ResumeDataTests {
         }
     }
 
+    @Test("Resume data: when the catalogue refuses the removal, a running download continues and no pause is reported")
+    func refusedWhileRunning() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let manager = shop.kept()
+            let events = manager.events
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(1_000_000, download)
+            try await shop.refuse("BEFORE DELETE ON download", in: manager)
+            #expect(await shop.code { _ = try await download.cancelByProducingResumeData() } == .catalogue)
+            try await shop.expectAll([download], are: resource)
+            #expect(shop.server.requests.last?.range == "bytes=1000000-2999999")
+            await manager.shutdown()
+            let kinds = await shop.told(events).map(\.kind)
+            #expect(!kinds.contains(.paused) && !kinds.contains(.cancelled))
+        }
+    }
+
+    @Test(
+        "Resume data: events, updates and the delegate report one cancellation and no pause of its own",
+        arguments: [true, false])
+    func reported(isKept: Bool) async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/run", "/pause"], [.stall(after: 1_000_000)])
+            let manager = isKept ? shop.kept() : shop.manager()
+            let (events, recorder) = (manager.events, Recorder())
+            manager.setDelegate(recorder)
+            func begun(_ path: String) async throws -> Download {
+                let download = try await manager.download(try shop.single(path))
+                await shop.reach(1_000_000, download)
+                return download
+            }
+            let paused = try await begun("/pause")
+            try await paused.pause()
+            let running = try await begun("/run")
+            let updates = running.updates
+            for download in [running, paused] {
+                _ = try await download.cancelByProducingResumeData()
+                #expect(download.status.state == .cancelled)
+                await recorder.reach { $0.contains { $0.id == download.id && $0.call == .cancelled } }
+            }
+            var states: [DownloadState] = []
+            for await status in updates { states.append(status.state) }
+            #expect(states.last == .cancelled && !states.contains(.paused), "\(states)")
+            await manager.shutdown()
+            let told = await shop.told(events)
+            for (download, pauses) in [(running, 0), (paused, 1)] {
+                let own = told.filter { $0.id == download.id }
+                #expect(own.count { $0.kind == .cancelled } == 1)
+                #expect(own.count { $0.kind == .paused } == pauses)
+                #expect(own.allSatisfy { $0.kind != .cancelled || ($0.number != nil) == isKept })
+                #expect(recorder.calls(of: download.id).count { $0 == .cancelled } == 1)
+                #expect(recorder.calls(of: download.id).count { $0 == .paused } == pauses)
+            }
+        }
+    }
+
     @Test("Resume data: a small file held in memory resumes at its offset")
     func small() async throws {
         try await Workshop.run { shop in
