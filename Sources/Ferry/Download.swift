@@ -129,6 +129,8 @@ public final class Download: Sendable, Identifiable, Hashable {
     ///
     /// Works in every state; a running download is stopped, and resumed after the move. No file is replaced: if the name is in
     /// use, a number is added. A move to another file system copies, compares and syncs the file before deleting the original.
+    /// The old file of a download that is being restarted is not moved; it is deleted once the new file is complete.
+    ///
     /// Returns once the move is durable. Throws `disk`, `diskFull`, or `conflict` if the finished file is no longer the
     /// published one; then nothing is moved.
     public func moveFiles(to directory: String) async throws(DownloadError) {

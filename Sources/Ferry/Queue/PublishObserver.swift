@@ -27,6 +27,7 @@ final class PublishObserver: PublishObserving {
         var finished = found
         // An earlier run may have published the file without recording it; the file then belongs to this download.
         finished.wasAlreadyComplete = false
+        if let run { await scheduler.deleteLeftFile(of: run) }
         var ending = Ending(.completed(finished, file), at: scheduler.clock.date())
         ending.leavesJournal = !isSmall.load(ordering: .relaxed)
         let events = try await scheduler.keptStore?.commit([.end(id, ending)])
@@ -41,6 +42,10 @@ extension CatalogueRow {
         guard let published, let directory else { return nil }
         return published.at(FilePath(directory).appending(name).lexicallyNormalized().string)
     }
+
+    /// The file that an earlier run published, at another path than the next run expects it, because the download has been
+    /// moved since.
+    var leftFile: PublishedFile? { finished == nil && published != earlierFile ? published : nil }
 }
 
 extension JournalTags {

@@ -70,6 +70,7 @@ package final class Run: Sendable {
         var hasBegun = false
         var edits = 0
         var countedBytes: ByteCount = 0
+        var leftFile: PublishedFile?
         var recorded: Recorded?
     }
     private let state = Mutex(State())
@@ -129,6 +130,12 @@ package final class Run: Sendable {
     var retryAt: Date? {
         get { state.withLock { $0.retryAt } }
         set { state.withLock { $0.retryAt = newValue } }
+    }
+
+    /// The file of an earlier run that stayed behind in a move; it is deleted once the new file is complete.
+    var leftFile: PublishedFile? {
+        get { state.withLock { $0.leftFile } }
+        set { state.withLock { $0.leftFile = newValue } }
     }
 
     /// Whether the start has been reported; later reports are progress.

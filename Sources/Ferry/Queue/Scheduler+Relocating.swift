@@ -39,6 +39,7 @@ extension Scheduler {
             fields = moved.map { [.file($0.finished, $0.file)] } ?? []
             old = moved?.old
         } else {
+            // A file that the download published before its restart stays where it is until the new one is complete.
             let moved = try await movePair(of: live, row, to: directory)
             earlier = moved?.record.movedFrom
             fields =
@@ -169,6 +170,12 @@ extension Scheduler {
             if let earlier { PartialDownloadMover(fileSystem: files).forget(earlier, of: id.rawValue) }
             if let old { try? PublishedFile.delete(old.path, ifUnchangedSince: old.file, fileSystem: files) }
         }
+    }
+
+    /// Deletes the file that the new one replaces at another path, if it is unchanged.
+    func deleteLeftFile(of run: Run) async {
+        guard let left = run.leftFile else { return }
+        await withFiles { try? PublishedFile.delete(left.path, ifUnchangedSince: left, fileSystem: $0) }
     }
 
     // MARK: Interrupted moves

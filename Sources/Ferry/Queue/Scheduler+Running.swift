@@ -119,6 +119,7 @@ extension Scheduler {
         on loop: (any TaskExecutor)?
     ) async -> DownloadDriver.Outcome {
         let isRenewed = queue.takeFetchAnew(live.id)
+        run.leftFile = input.row.leftFile
         if input.row.announced != nil, let outcome = await recover(input) { return outcome }
         let driver = driver(for: run, live, input.row, environment, on: loop, isRenewed: isRenewed)
         await catchUp(driver, run, live.id, since: input.edits)
@@ -266,6 +267,7 @@ extension Scheduler {
             number = recorded.number
             if recorded.leavesJournal { keptStore?.submit([.update(live.id, [.part(nil)])]) }
         } else {
+            if !found.wasAlreadyComplete { await deleteLeftFile(of: run) }
             let known = run.driver?.publishedFile
             let file = if let known, known.path == found.path { known } else { await published(found) }
             (ending, number, isStored) = await end(live.id, .completed(found, file))

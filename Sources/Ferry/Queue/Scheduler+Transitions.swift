@@ -242,7 +242,7 @@ extension Scheduler {
         try await withFiles(within: row.request.root) { files throws(DownloadError) in
             guard let finished = row.finished else {
                 // The download was about to be restarted; its earlier file is deleted only if unchanged.
-                if let earlier = row.earlierFile {
+                if let earlier = row.leftFile ?? row.earlierFile {
                     try? PublishedFile.delete(earlier.path, ifUnchangedSince: earlier, fileSystem: files)
                 }
                 return

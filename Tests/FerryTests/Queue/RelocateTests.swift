@@ -106,6 +106,60 @@ struct RelocateTests {
         }
     }
 
+    @Test(
+        "Relocate: the old file of a restarted download stays until the new one is complete in the new directory",
+        arguments: [(400_000, true), (3_000_000, true), (3_000_000, false)])
+    func restarted(size: Int64, isKept: Bool) async throws {
+        try await Workshop.run { shop in
+            try await elsewhere(shop) { place in
+                let resource = shop.serve(["/a"], size: size)
+                let manager = isKept ? shop.kept() : shop.manager()
+                let download = try await manager.download(try shop.single("/a"))
+                try await shop.expectAll([download], are: resource)
+                shop.server.script("/a", [.stall(after: size / 4)])
+                try await download.restart()
+                await shop.reach(size / 4, download)
+                try await download.pause()
+                try await move(download, to: place)
+                shop.expect(shop.path("a"), is: resource)
+                try await download.resume()
+                #expect(try await download.finished().path == place + "/a")
+                shop.expect(place + "/a", is: resource)
+                #expect(shop.files.filter { $0 != "else" } == [])
+                #expect(names(place) == ["a"])
+                await manager.shutdown()
+            }
+        }
+    }
+
+    @Test("Relocate: the old file of a restarted download is deleted with the download, and kept if it was changed")
+    func restartedAndRemoved() async throws {
+        try await Workshop.run { shop in
+            try await elsewhere(shop) { place in
+                let resource = shop.serve(["/a", "/b"])
+                let manager = shop.kept()
+                let all = try await manager.download(["/a", "/b"].map { try shop.single($0) })
+                try await shop.expectAll(all, are: resource)
+                for (path, download) in zip(["/a", "/b"], all) {
+                    shop.server.script(path, [.stall(after: 1_000_000)])
+                    try await download.restart()
+                    await shop.reach(1_000_000, download)
+                    try await download.pause()
+                    try await move(download, to: place)
+                }
+                #expect(shop.files.filter { $0 != "else" } == ["a", "b"])
+                try await all[0].remove(deletingFile: true)
+                #expect(shop.files.filter { $0 != "else" } == ["b"])
+                try Data("mine".utf8).write(to: URL(filePath: shop.path("b")))
+                try await all[1].resume()
+                try await shop.expectAll([all[1]], are: resource)
+                #expect(shop.text("b") == "mine")
+                #expect(names(place) == ["b"])
+                await manager.shutdown()
+            }
+        }
+    }
+
     @Test("Relocate: a directory with a zero byte is refused, and nothing is moved to the shorter path")
     func zeroByte() async throws {
         try await Workshop.run { shop in
