@@ -139,7 +139,9 @@ public final class DownloadManager: Sendable {
         return try await download(DownloadRequest(sources: [url], destination: .directory(place)))
     }
 
-    /// Continues a download from the resume data of ``Download/cancelByProducingResumeData()``.
+    /// Continues a download from the resume data of ``Download/cancelByProducingResumeData()``, with the limits and rules of its
+    /// request. Credentials, headers, cookies, proxy, certificates and permissions do not apply again: set them with
+    /// ``Download/change(_:)`` and ``Download/provide(credentials:)``. `docs/resume-data.md` lists all properties.
     ///
     /// Throws `notResumable` if the data has already been used, is damaged, or belongs to another file. If the part file is
     /// missing, the download starts over and reports this in an event, provided that the session has used the directory;

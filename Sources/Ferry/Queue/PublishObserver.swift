@@ -56,6 +56,8 @@ extension JournalTags {
         rateLimit = row.request.rateLimit
         maxConnections = row.request.maxConnections == Self.usualConnections ? nil : row.request.maxConnections
         network = row.request.network
+        rules = JournalRules(of: row.request)
+        replaces = row.earlierFile
     }
 
     private static let usualConnections = DownloadRequest(sources: [], destination: .part("")).maxConnections

@@ -139,12 +139,17 @@ extension Scheduler {
                 try await cancel([held(live)])
                 throw error
             }
+            guard let row = try await store?.row(live.id) else {
+                throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
+            }
             let held = [held(live)]
             try await unlist(held, cancelling: held)
             // The part file is marked only after the removal from the list, because a list that is rebuilt from journals omits
             // marked downloads.
             let (id, syncs) = (live.id, live.request.syncsToDisk)
-            await withFiles { PartFiles.setTaken(data.partPath, by: id, syncs: syncs, fileSystem: $0) }
+            await withFiles {
+                PartFiles.setTaken(data.partPath, by: id, JournalTags(row), syncs: syncs, fileSystem: $0)
+            }
             takenDirectories.insert(data.partDirectory)
             live.close()
             return data

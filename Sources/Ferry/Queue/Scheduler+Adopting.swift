@@ -114,7 +114,7 @@ extension Scheduler {
     private func list(
         _ found: PartFiles.Found, _ session: String?, in store: any DownloadStore
     ) async throws(DownloadError) -> LiveDownload {
-        guard var row = CatalogueRow(found, at: clock.date()) else {
+        guard var row = CatalogueRow(found, reserve: configuration.minFreeBytes, at: clock.date()) else {
             throw DownloadError(.notResumable, ErrorPhrase(.journalWithoutURL, found.part))
         }
         row.session = session ?? configuration.storage.identifier ?? ""
@@ -133,8 +133,9 @@ extension Scheduler {
 }
 
 extension CatalogueRow {
-    /// A row from a journal; `nil` if the journal contains no URL or an unusable identifier.
-    init?(_ found: PartFiles.Found, at date: Date) {
+    /// A row from a journal; `nil` if the journal contains no URL or an unusable identifier. `reserve` is the free space that the
+    /// manager preserves.
+    init?(_ found: PartFiles.Found, reserve: ByteCount?, at date: Date) {
         let record = found.record
         let sources = record.urls.compactMap { try? DownloadURL($0) }
         guard !sources.isEmpty, DownloadID(rawValue: record.id).canBeStored else { return nil }
@@ -144,6 +145,12 @@ extension CatalogueRow {
         var request = DownloadRequest(
             sources: sources, destination: isSuggested ? .directory(found.directory) : .file(path))
         request.checksum = record.checksum.flatMap { try? Checksum(parsing: $0) }
+        record.rules?.apply(to: &request)
+        let overwrites = request.onConflict == .overwrite
+        if overwrites, found.replaces == nil { request.onConflict = .rename }
+        if let least = request.minFreeBytes, least < reserve ?? DirectorySpace.mostReserve {
+            request.minFreeBytes = nil
+        }
         if let trust = record.trust { request.trust = trust.restrictions }
         request.rateLimit = record.rateLimit
         if let most = record.maxConnections { request.maxConnections = max(1, most) }
@@ -157,11 +164,13 @@ extension CatalogueRow {
             completedBytes: found.claimedBytes, totalBytes: record.totalBytes,
             request: request.stored, hasSecrets: Secrets(of: request) != nil, label: record.label,
             userInfo: record.userInfo ?? [:],
-            createdAt: Date(timeIntervalSince1970: record.createdAt).asStored)
+            createdAt: Date(timeIntervalSince1970: record.createdAt).asStored,
+            published: overwrites ? nil : found.replaces)
     }
 }
 
-// A journal may come from an archive of another user, so only its restrictions are trusted.
+// A journal may come from an archive of another user, so only its restrictions are trusted. A file is replaced only if the journal
+// has its fingerprint, which only a journal of this machine has.
 
 extension TrustRules {
     /// The rules that are stricter than the defaults; permissions are omitted.
@@ -177,7 +186,8 @@ extension NetworkRule {
     fileprivate var restrictions: NetworkRule {
         NetworkRule(
             allowsMetered: allowsMetered == false ? false : nil,
-            allowsConstrained: allowsConstrained == false ? false : nil)
+            allowsConstrained: allowsConstrained == false ? false : nil,
+            allowsPrivate: allowsPrivate == false ? false : nil)
     }
 }
 

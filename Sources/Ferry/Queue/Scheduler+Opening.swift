@@ -124,13 +124,13 @@ extension Scheduler {
         var seen: Set<FilePath> = []
         let places = ([directory] + hosted.directories).filter { seen.insert(FilePath($0)).inserted }
         let sessions = hosted.identifiers.union([identifier])
-        let now = clock.date()
+        let (now, reserve) = (clock.date(), configuration.minFreeBytes)
         var rows: [CatalogueRow] = await withFiles { files in
             places.flatMap { place in
                 PartFiles.all(in: place, fileSystem: files) { found in
                     // Downloads that were cancelled with resume data belong to the app.
                     sessions.contains(found.record.session ?? "") && found.record.isTaken != true
-                        ? CatalogueRow(found, at: now) : nil
+                        ? CatalogueRow(found, reserve: reserve, at: now) : nil
                 }
             }
         }

@@ -61,6 +61,10 @@ package struct JournalRecord: Codable, Hashable, Sendable {
     /// The networks that the download may use; absent if the manager's setting applies.
     package var network: NetworkRule?
     package var trust: TrustRules?
+    /// Further rules of the request; absent if all are defaults.
+    package var rules: JournalRules?
+    /// The file under the final name that the finished one replaces; absent if there is none.
+    package var replaces: Replaced?
     /// The directory that confines the files; absent if there is none.
     package var root: String?
 
@@ -76,6 +80,20 @@ package struct JournalRecord: Codable, Hashable, Sendable {
             self.device = device
             self.inode = inode
             self.length = length
+        }
+    }
+    /// The fingerprint of a file. Because it cannot be guessed, a journal from another user cannot name a file of this user.
+    package struct Replaced: Codable, Hashable, Sendable {
+        package var device: UInt64
+        package var inode: UInt64
+        package var length: ByteCount
+        /// The modification time, in seconds and nanoseconds since 1970.
+        package var modified: [Int64]
+        package init(device: UInt64, inode: UInt64, length: ByteCount, modified: [Int64]) {
+            self.device = device
+            self.inode = inode
+            self.length = length
+            self.modified = modified
         }
     }
     /// An object, and the multipart upload that creates it. Only the store knows which parts have been uploaded.

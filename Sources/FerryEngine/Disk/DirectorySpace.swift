@@ -19,7 +19,7 @@ package struct DirectorySpace: Sendable {
     }
 
     /// The reserve on file systems of 25.6 GB and more; 1 % of smaller ones.
-    static let mostReserve: ByteCount = 256_000_000
+    package static let mostReserve: ByteCount = 256_000_000
 
     private let directory: FilePath
     private let reserve: ByteCount?

@@ -41,6 +41,14 @@ package struct PublishedFile: Sendable, Hashable, Codable {
         return file
     }
 
+    /// The file that a journal records, if it is at this path; `nil` if another file or none is there. Blocks.
+    init?(_ recorded: JournalRecord.Replaced, at path: FilePath, fileSystem: any FileSystem) {
+        guard let status = try? fileSystem.statusIfPresent(path), status.kind == .regular else { return nil }
+        let file = PublishedFile(path, status)
+        guard JournalRecord.Replaced(file) == recorded, file.isUnchanged(fileSystem: fileSystem) else { return nil }
+        self = file
+    }
+
     /// Reads the fingerprint of the regular file at `path`; `nil` if there is none. Blocks.
     package static func read(
         _ path: String, fileSystem: any FileSystem
@@ -62,6 +70,12 @@ package struct PublishedFile: Sendable, Hashable, Codable {
             return false
         }
         return fileSystem.flaw(of: status, at: path, for: purpose) == nil
+    }
+}
+
+extension JournalRecord.Replaced {
+    init(_ file: PublishedFile) {
+        self.init(device: file.device, inode: file.inode, length: file.length, modified: file.modified.pair)
     }
 }
 

@@ -22,6 +22,10 @@ package struct JournalTags: Sendable, Hashable {
     package var maxConnections: Int?
     /// The network rule. Default: the manager's setting.
     package var network = NetworkRule()
+    /// Further rules of the request. Default `nil`: a request's defaults.
+    package var rules: JournalRules?
+    /// The file under the final name that the finished one replaces. Default none.
+    package var replaces: PublishedFile?
 
     package init(
         session: String? = nil, position: Int64? = nil, priority: Int? = nil, label: String? = nil,
@@ -48,6 +52,8 @@ extension JournalRecord {
         rateLimit = tags.rateLimit
         maxConnections = tags.maxConnections
         network = tags.network == NetworkRule() ? nil : tags.network
+        rules = tags.rules
+        replaces = tags.replaces.map(Replaced.init)
     }
 }
 

@@ -108,6 +108,8 @@ extension PartFiles {
         package let record: JournalRecord
         /// The length of the part file.
         package let length: ByteCount
+        /// The file under the final name, if it is the one that the finished file replaces according to the journal.
+        package let replaces: PublishedFile?
 
         /// The number of bytes that the journal claims, within the length of the part file.
         package var claimedBytes: ByteCount {
@@ -137,14 +139,24 @@ extension PartFiles {
             throw DownloadError(FileError(.open, paths.part, kind: .notOurs(flaw)))
         }
         return Found(
-            part: paths.part.string, directory: paths.directory.string, record: record, length: status.length)
+            part: paths.part.string, directory: paths.directory.string, record: record, length: status.length,
+            replaces: record.replaces.flatMap {
+                PublishedFile($0, at: paths.directory.appending(record.name), fileSystem: fileSystem)
+            })
     }
 
-    /// Records in a journal that its download was removed from the list with resume data. Blocks.
+    /// Records in a journal that its download was removed from the list with resume data, and the download's attributes in the
+    /// list. Under the rule `overwrite`, also records the file that the finished one would replace. Blocks.
     package static func setTaken(
-        _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem
+        _ path: String, by id: DownloadID, _ tags: JournalTags, syncs: Bool, fileSystem: any FileSystem
     ) {
-        change(path, by: id, syncs: syncs, fileSystem: fileSystem) { $0.isTaken = true }
+        change(path, by: id, syncs: syncs, fileSystem: fileSystem) { record in
+            record.isTaken = true
+            record.take(tags)
+            guard tags.rules?.onConflict == .overwrite, let paths = DownloadPaths(of: FilePath(path)) else { return }
+            let final = paths.directory.appending(record.name).string
+            record.replaces = (try? PublishedFile.read(final, fileSystem: fileSystem)).map(JournalRecord.Replaced.init)
+        }
     }
 
     /// Records in a journal that its download is listed. Drops an earlier publication or move, which is not part of the

@@ -72,6 +72,7 @@ extension JournalRecord {
         partDevice = name(partDevice)
         if let device = publishing?.device { publishing?.device = name(device) }
         if let device = moving?.device { moving?.device = name(device) }
+        if let device = replaces?.device { replaces?.device = name(device) }
     }
 
     /// The rule that this record violates; `nil` if it is valid. Checked before writing and after reading.

@@ -67,6 +67,10 @@ struct JournalTests {
         record.position = .max
         record.priority = .min
         record.trust = TrustRules()
+        var request = DownloadRequest.plain
+        (request.onConflict, request.stallTimeout, request.maxBytes) = (.overwrite, .milliseconds(1500), .bound - 1)
+        record.rules = JournalRules(of: request)
+        record.replaces = .init(device: .max, inode: .max, length: 7, modified: [1_700_000_000, 999_999_999])
         try create(record).close()
         #expect(try Journal.read(at: path, fileSystem: disk) == record)
     }

@@ -40,6 +40,32 @@ struct ForeignJournalTests {
         }
     }
 
+    @Test("Adopting: a journal without the fingerprint of an existing file does not replace it, and lowers no reserve")
+    func overwrites() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/old"])
+            try await shop.interrupt("/old", after: 1_000_000)
+            try shop.write("mine", to: "old")
+            let victim = try LocalFileSystem().status(FilePath(shop.path("old")), followingLinks: false)
+            try change(shop) { record in
+                var request = DownloadRequest.plain
+                (request.onConflict, request.minFreeBytes, request.maxBytes) = (.overwrite, 1, 3_000_000)
+                record.rules = JournalRules(of: request)
+                record.replaces = .init(
+                    device: victim.device, inode: victim.inode, length: victim.length,
+                    modified: [victim.modified.seconds, 0])
+            }
+            let manager = shop.kept { $0.minFreeBytes = 2 }
+            let download = try await manager.adopt(shop.path("old.part"))
+            #expect(download.request.onConflict == .rename)
+            #expect(download.request.minFreeBytes == nil && download.request.maxBytes == 3_000_000)
+            try await shop.expectAll([download], are: resource)
+            #expect(shop.text("old") == "mine")
+            #expect(shop.files == ["old", "old (1)"])
+            await manager.shutdown()
+        }
+    }
+
     @Test("Adopting: a move announced in the journal leaves the file at the announced path alone")
     func announced() async throws {
         try await Workshop.run { shop in

@@ -328,6 +328,122 @@ struct ResumeDataTests {
         }
     }
 
+    /// Rules that travel with a journal; the file has three million bytes.
+    private static func setRules(_ request: inout DownloadRequest) {
+        (request.onConflict, request.maxBytes, request.expectedBytes) = (.fail, 4_000_000, 3_000_000)
+        (request.maxRedirects, request.maxRetries, request.minFreeBytes) = (3, 7, 5)
+        (request.stallTimeout, request.minSpeed) = (.milliseconds(9_000_500), 1)
+        (request.usesServerTime, request.recordsDigests) = (false, true)
+        (request.connection.userAgent, request.connection.connectTimeout) = ("mine/1", .seconds(77))
+        request.connection.addressFamily = .v4
+    }
+
+    @Test(
+        "Resume data: the rules of the request apply again, those that were changed during a pause too",
+        arguments: [true, false])
+    func rules(isKept: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let first = isKept ? shop.kept() : shop.manager()
+            let download = try await first.download(
+                try shop.single("/a") {
+                    Self.setRules(&$0)
+                    $0.connection.insecure = true
+                    $0.trust.allowsDowngrade = true
+                })
+            await shop.reach(1_000_000, download)
+            try await download.pause()
+            try await download.change {
+                $0.maxBytes = 5_000_000
+                $0.label = "changed"
+            }
+            let rules = try #require(JournalRules(of: download.request))
+            let data = try await download.cancelByProducingResumeData()
+            await first.shutdown()
+            let second = isKept ? shop.kept() : shop.manager()
+            let again = try await second.download(resumingWith: data)
+            #expect(JournalRules(of: again.request) == rules)
+            #expect(again.request.maxBytes == 5_000_000 && again.request.label == "changed")
+            #expect(again.request.maxConnections == 1)
+            #expect(!again.request.connection.insecure && again.request.trust == TrustRules())
+            try await shop.expectAll([again], are: resource)
+            #expect(shop.server.requests.last?.head["User-Agent"] == "mine/1")
+            await second.shutdown()
+        }
+    }
+
+    @Test(
+        "Resume data: a restarted download replaces the file of its first run, unless that was changed",
+        arguments: [false, true])
+    func restarted(isChanged: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let manager = shop.kept()
+            let download = try await manager.download(try shop.single("/a"))
+            try await shop.expectAll([download], are: resource)
+            shop.server.script("/a", [.stall(after: 1_000_000)])
+            try await download.restart()
+            await shop.reach(1_000_000, download)
+            let data = try await download.cancelByProducingResumeData()
+            if isChanged { try shop.write("mine", to: "a") }
+            let again = try await manager.download(resumingWith: data)
+            try await shop.expectAll([again], are: resource)
+            #expect(shop.server.requests.last?.range == "bytes=1000000-2999999")
+            #expect(shop.files == (isChanged ? ["a", "a (1)"] : ["a"]))
+            #expect((shop.text("a") == "mine") == isChanged)
+            await manager.shutdown()
+        }
+    }
+
+    @Test(
+        "Resume data: under overwrite the file that was there is replaced, and another one is not",
+        arguments: [false, true])
+    func overwriting(isChanged: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            try shop.write("old", to: "a")
+            let manager = shop.kept()
+            let download = try await manager.download(try shop.single("/a") { $0.onConflict = .overwrite })
+            await shop.reach(1_000_000, download)
+            let data = try await download.cancelByProducingResumeData()
+            #expect(shop.text("a") == "old")
+            if isChanged { try shop.write("mine", to: "a") }
+            let again = try await manager.download(resumingWith: data)
+            #expect(again.request.onConflict == (isChanged ? .rename : .overwrite))
+            try await shop.expectAll([again], are: resource)
+            #expect(shop.files == (isChanged ? ["a", "a (1)"] : ["a"]))
+            #expect((shop.text("a") == "mine") == isChanged)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Journals: a rebuilt list has the rules of its downloads, and the file that a restart replaces")
+    func rebuilt() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let first = shop.kept()
+            let download = try await first.download(
+                try shop.single("/a") {
+                    Self.setRules(&$0)
+                    $0.onConflict = .rename
+                })
+            try await shop.expectAll([download], are: resource)
+            shop.server.script("/a", [.stall(after: 1_000_000)])
+            try await download.restart()
+            await shop.reach(1_000_000, download)
+            let rules = JournalRules(of: download.request)
+            await first.shutdown()
+            try FileManager.default.removeItem(atPath: shop.path("state"))
+            let second = shop.kept()
+            let found = try await second.downloads()
+            #expect(found.map { JournalRules(of: $0.request) } == [rules])
+            try await shop.expectAll(found, are: resource)
+            #expect(shop.server.requests.last?.range == "bytes=1000000-2999999")
+            #expect(shop.files.filter { !$0.hasPrefix(".") } == ["a"])
+            await second.shutdown()
+        }
+    }
+
     @Test("Resume data: a small file held in memory resumes at its offset")
     func small() async throws {
         try await Workshop.run { shop in
