@@ -314,8 +314,8 @@ struct AddingTests {
     }
 
     @Test(
-        "Adding: a start date beyond any clock waits for resume, and an invalid or past one starts at once",
-        arguments: [Double.infinity, .greatestFiniteMagnitude, 1e21, .nan, -.infinity])
+        "Adding: the last permitted start date waits for resume, and the first one starts at once",
+        arguments: [253_402_300_799.0, -62_167_219_200])
     func strangeTime(seconds: Double) async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
