@@ -58,10 +58,11 @@ class Field:
         return path
 
     def many(self, count=None, size=SMALL):
-        """The names, below data/, of many small files."""
-        folder = self.data / f"many-{size}"
+        """The names, below data/, of many small files, which have a directory of their own."""
+        count = count or self.count
+        folder = self.data / f"many-{count}-{size}"
         folder.mkdir(exist_ok=True)
-        paths = [folder / f"{number:05}.bin" for number in range(count or self.count)]
+        paths = [folder / f"{number:05}.bin" for number in range(count)]
         for path in paths:
             if not path.exists():
                 path.write_bytes(os.urandom(size))

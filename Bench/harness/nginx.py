@@ -22,7 +22,8 @@ http {{
     tcp_nopush on;
     keepalive_requests 1000000;
     default_type application/octet-stream;
-    open_file_cache max=20000 inactive=1h;
+    # Fewer than the files that a process may usually have open, for the rows with 20,000 files.
+    open_file_cache max=10000 inactive=1h;
     open_file_cache_valid 1h;
     log_format bench "$connection $msec $request_time $status $body_bytes_sent $request_uri";
     access_log {prefix}/access.log bench;
