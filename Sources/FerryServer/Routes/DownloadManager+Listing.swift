@@ -45,7 +45,8 @@ extension DownloadManager {
         if let picture { detail.download.validator = picture.identity.etag ?? picture.identity.lastModified }
         detail.response = DownloadDetail.Response(
             type: row.finished?.contentType ?? picture?.identity.contentType,
-            finalURL: row.finished?.redactedFinalURL ?? picture?.finalURL,
+            // Empty if the file was complete without a response.
+            finalURL: row.finished.map(\.redactedFinalURL).flatMap { $0.isEmpty ? nil : $0 } ?? picture?.finalURL,
             lastModified: picture?.identity.lastModified ?? row.finished?.lastModified,
             lacksRanges: picture?.lacksRanges == true ? true : nil)
         if let picture {
