@@ -52,13 +52,15 @@ extension Scheduler {
     private func renewRetry(of live: LiveDownload, in store: any DownloadStore) async {
         await live.lock.acquire()
         defer { live.lock.release() }
-        guard live.current.isFailed, !live.isClosed, queue.holdIdle(live.id) else { return }
-        defer { queue.endChange([live.id]) }
-        guard let row = try? await store.row(live.id), row.retryAt != .never, live.current.isFailed else { return }
-        let date = row.retryDate(after: configuration.retriesFailedAfter)
-        store.submit([.update(live.id, [.attempts(0, retryAt: date)])])
-        rest(live.id, date.map { rest(until: $0, isRetry: true) } ?? .parked)
-        live.set(retryAt: date)
+        guard live.current.isFailed, !live.isClosed else { return }
+        // The run shows the failure shortly before it ends.
+        await holding(live, .change) { _ in
+            guard let row = try? await store.row(live.id), row.retryAt != .never, live.current.isFailed else { return }
+            let date = row.retryDate(after: configuration.retriesFailedAfter)
+            store.submit([.update(live.id, [.attempts(0, retryAt: date)])])
+            rest(live.id, date.map { rest(until: $0, isRetry: true) } ?? .parked)
+            live.set(retryAt: date)
+        }
     }
 }
 
