@@ -20,10 +20,9 @@ extension Scheduler {
     func addAll(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Added] {
         await prepareHosts()
         var answers = try await enlist(requests)
-        // Revive the downloads without holding the list's lock, because the holder of a download's lock may be waiting for that
-        // lock.
+        // The list's lock is not held here, because the holder of a download's lock may be waiting for it.
         for index in answers.indices {
-            while !answers[index].isNew, !(try await renew(answers[index].live, for: requests[index])) {
+            while !answers[index].isNew, !(try await answer(requests[index], with: answers[index].live)) {
                 // The download was removed before its lock was acquired.
                 answers[index] = try await enlist([requests[index]])[0]
             }
@@ -176,20 +175,20 @@ extension Scheduler {
 
     /// Gives a listed download what a new request for the same file sets. If the download has ended, and its file is missing,
     /// changed, or not what the new request demands, it is queued again. Returns false if the download is no longer listed.
-    private func renew(_ live: LiveDownload, for new: DownloadRequest) async throws(DownloadError) -> Bool {
+    private func answer(_ new: DownloadRequest, with live: LiveDownload) async throws(DownloadError) -> Bool {
         await live.lock.acquire()
         defer { live.lock.release() }
         // A shutdown closes all downloads and keeps their states.
         if isShutDown { return true }
         if live.isClosed { return false }
-        let old = live.request
-        if Secrets(of: new) != nil || old.requested(again: new) != old { try await take(new, for: live) }
+        let (old, hasSecrets) = (live.request, Secrets(of: new) != nil)
+        if hasSecrets || old.requested(again: new) != old { try await take(new, for: live) }
         switch live.current {
         case .completed:
-            if await isFulfilled(live, since: old) {
-                await forgetSecrets(of: [live.id], in: vault)
-            } else {
+            if !(await isFulfilled(live, since: old)) {
                 try await renew(live)
+            } else if hasSecrets {
+                await forgetSecrets(of: [live.id], in: vault)
             }
         case .failed: try await retry(live)
         case .cancelled: try await renew(live)

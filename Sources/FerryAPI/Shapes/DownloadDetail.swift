@@ -31,7 +31,7 @@ package struct DownloadDetail: Sendable, Hashable {
         package var insecure: Bool?
         /// The download's own maximum size in bytes.
         package var maxBytes: ByteCount?
-        /// The download's own maximum number of consecutive attempts without progress.
+        /// The download's own maximum number of consecutive retries without progress.
         package var maxRetries: Int?
     }
 
