@@ -95,7 +95,7 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// These properties can be changed: `sources`, `onConflict`, `headers`, `checksum`, `maxConnections`, `rateLimit`, `maxBytes`,
     /// `network`, `connection`, `stallTimeout`, `minSpeed`, `maxRetries`, `minFreeBytes`, `priority`, `notBefore`, `label`,
     /// `userInfo`, and of `trust` `resumesUnproven`, `allowsDowngrade` and `acceptsHTML`. Use ``provide(credentials:)`` to change
-    /// the credentials, and ``moveFiles(to:)`` to change the directory.
+    /// the credentials, and ``moveFiles(to:)-(String)`` to change the directory.
     ///
     /// The server of a new URL must prove that it serves the same file. If it serves a different file, the received bytes are kept
     /// and the download fails with `conflict`. Throws `wrongState` if the download is completed, cancelled or being verified,

@@ -41,7 +41,7 @@ extension DownloadManager {
 }
 
 extension Download {
-    /// Like ``moveFiles(to:)``, but takes the URL of the directory.
+    /// Like ``moveFiles(to:)-(String)``, but takes the URL of the directory.
     public func moveFiles(to directory: URL) async throws(DownloadError) {
         try await moveFiles(to: directory.localPath)
     }

@@ -21,6 +21,30 @@ import Testing
         try Documentation("cli.md").rows(after: "| member of a result |").reduce(into: [:]) { $0[$1[0]] = $1[1] }
     }
 
+    @Test("ferry get -i: each entry gets one request, whether it is small, large, refused, missing or a page")
+    func oneRequest() async throws {
+        try await OriginServer.with { server in
+            var paths = (0..<40).map { "/\($0).bin" }
+            for path in paths { server.serve(path, Self.small) }
+            for path in ["/large.bin", "/refused.bin", "/page.zip"] {
+                server.serve(path, Resource(size: 3_000_000, seed: 6))
+                paths.append(path)
+            }
+            paths.append("/missing.bin")
+            server.always("/refused.bin", .status(403))
+            server.always("/page.zip", .htmlPage())
+            let place = try Workplace()
+            try place.write(paths.map { server.url($0) + "\n" }.joined(), to: "list")
+            let outcome = try await FerryProcess.run(
+                ["get", "-i", "list", "--retries", "0", "-j", "4", "-x", "1", "--results", "r.jsonl"], in: place)
+            #expect(outcome.code != 0)
+            let counts = Dictionary(server.requests.map { ($0.path, 1) }, uniquingKeysWith: +)
+            #expect(counts == Dictionary(uniqueKeysWithValues: paths.map { ($0, 1) }))
+            let statuses = try Self.results(in: place).compactMap { $0["status"] as? String }
+            #expect(statuses.count { $0 == "ok" } == 41 && statuses.count == 44, "\(outcome.error)")
+        }
+    }
+
     @Test("ferry get --results: each ended file and each unusable entry has a line with the documented members")
     func lines() async throws {
         try await OriginServer.with { server in

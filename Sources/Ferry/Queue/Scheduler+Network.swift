@@ -162,7 +162,7 @@ extension DownloadError {
 
 extension DownloadManager.Configuration {
     /// Whether there is a kind of network that a download with this rule may not use.
-    fileprivate func forbids(some rule: NetworkRule) -> Bool {
+    func forbids(some rule: NetworkRule) -> Bool {
         !(rule.allowsMetered ?? allowsMeteredNetwork) || !(rule.allowsConstrained ?? allowsConstrainedNetwork)
     }
 }

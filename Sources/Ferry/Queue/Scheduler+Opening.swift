@@ -174,6 +174,7 @@ extension Scheduler {
         // From here on, the end of the process counts as requested, not as a crash of a download.
         if let ledger = storage.ledger { await withFiles { _ in ledger.endAll() } }
         for run in closing.runs.values { run.stop(.shutdown) }
+        await smallFetches.close()
         for run in closing.runs.values { await run.ended() }
         pump?.cancel()
         await pump?.value

@@ -151,6 +151,7 @@ extension Scheduler {
         var context = RunContext()
         context.partPath = row.part ?? path
         context.replaces = row.earlierFile
+        context.first = firstExchanges.take(for: row.id)
         // A deliberate duplicate must not be completed with the first download's file.
         context.ignoresFinished =
             isRenewed || row.published != nil

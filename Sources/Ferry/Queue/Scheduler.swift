@@ -45,6 +45,8 @@ final class Scheduler: Sendable {
     let wakeTimer: WakeTimer
     let heartbeat: Heartbeat
     let takenDirectories = TakenDirectories()
+    let smallFetches: SmallFetches
+    let firstExchanges = FirstExchanges()
     let engine: EngineProvider
     let monitor: any NetworkMonitor
     let metrics: ManagerMetrics
@@ -83,6 +85,7 @@ final class Scheduler: Sendable {
         storage = ListStorage(isKept: isKept)
         wakeTimer = WakeTimer(engine.clock)
         heartbeat = Heartbeat(engine.clock)
+        smallFetches = SmallFetches(engine.clock, executor: EngineProvider.files.executor)
         settings = Mutex(configuration)
         engine.hostsChanged { [weak self] in self?.hostsChanged() }
     }
@@ -91,6 +94,10 @@ final class Scheduler: Sendable {
     var watchesNetwork: Bool { settings.withLock { $0.watchesNetwork } }
     /// Whether the system may continue downloads while the app is suspended.
     var handsOver: Bool { settings.withLock { $0.backgroundTransfer != nil } }
+    /// The settings for a small file without a list entry; `nil` if it must wait for a permitted network.
+    func settingsOfSmall(_ request: DownloadRequest) -> DriverSettings? {
+        settings.withLock { $0.forbids(some: request.network) ? nil : $0.driverSettings }
+    }
     var clock: any EngineClock { engine.clock }
     /// The engine's environment. The settings are large, and are copied only for the first download.
     var environment: EngineEnvironment { engine.started ?? engine.environment(for: configuration) }

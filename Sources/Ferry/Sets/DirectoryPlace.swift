@@ -31,7 +31,7 @@ struct DirectoryPlace: SyncPlace {
         let manifest = try Manifest(in: root, fileSystem: outer)
         let confined = disk.fileSystem(within: options.root ?? root.string)
         let plan = SyncPlan(
-            listing, options, .init(root, manifest.records, confined, restoringTimes: true))
+            listing, options, .init(root, manifest.records, confined.holdingRoots(), restoringTimes: true))
         removeRemains(below: root, listing, plan, Array(manifest.records.keys), options, confined)
         var place = DirectoryPlace(plan: plan, earlier: manifest.records, root: root, options: options)
         place.clear(disk)
@@ -130,6 +130,7 @@ struct DirectoryPlace: SyncPlace {
         let path = FilePath(file.path)
         var record = commonRecord(of: file, entry)
         record.completedAt = Date()
+        var isChanged = false
         do throws(FileError) {
             let fileSystem = fileSystem(disk)
             // The file may be unreadable, because it has the mode of the file that it replaced.
@@ -142,9 +143,10 @@ struct DirectoryPlace: SyncPlace {
             let rowBytes = entry.row?.totalBytes ?? status.length
             if rowBytes == status.length { record.listed = entry.listed }
             record.checksum = file.checksum
-            if record.checksum == nil, file.wasAlreadyComplete, let old = earlier[entry.key],
-                old.isOf(SyncPlan.HeldFile(totalBytes: status.length, mark: status.modified.text))
-            {
+            if record.checksum == nil, file.wasAlreadyComplete, let old = earlier[entry.key] {
+                // The server has confirmed the recorded file. Another program may have changed it since it was compared with the
+                // record.
+                isChanged = !old.isOf(SyncPlan.HeldFile(totalBytes: status.length, mark: status.modified.text))
                 record.checksum = old.checksum
             }
             if record.checksum == nil {
@@ -154,6 +156,11 @@ struct DirectoryPlace: SyncPlace {
                 record.checksum = Checksum(algorithm: .sha256, bytes: digest)
             }
         } catch { throw DownloadError(error) }
+        guard !isChanged else {
+            throw DownloadError(
+                .conflict, ErrorPhrase(.changedHere, path.string), suggestion: ErrorPhrase(.overwriteOrRepair),
+                recovery: .needsUser)
+        }
         return record
     }
 

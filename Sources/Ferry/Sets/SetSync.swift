@@ -258,16 +258,18 @@ public final class SetSync: Sendable {
 
     private func completed(
         _ file: FinishedDownload, _ entry: SetEntry,
-        _ record: @escaping @Sendable (Disk) throws(DownloadError) -> FileRecord
+        _ record: (Disk) throws(DownloadError) -> FileRecord
     ) async {
-        await EngineProvider.files.run { [self] disk in
+        await EngineProvider.files.stay { [self] disk in
             do throws(DownloadError) {
                 var record = try record(disk)
                 // After a 304, the earlier proof remains valid.
                 if file.wasAlreadyComplete, let old = place.earlier[record.key], old.checksum == record.checksum {
                     record.proof = [record.proof, old.proof].compactMap(\.self).max()
                 }
-                try manifest.withLock { [record] manifest throws(DownloadError) in try manifest?.append(record) }
+                if place.earlier[record.key]?.states(record) != true {
+                    try manifest.withLock { [record] manifest throws(DownloadError) in try manifest?.append(record) }
+                }
                 // Unfinished uploads are recorded in the local log only.
                 record.uploadID = nil
                 state.withLock { [record] state in
@@ -377,5 +379,14 @@ extension DownloadRequest {
         sources == request.sources && (checksum, expectedBytes) == (request.checksum, request.expectedBytes)
             && pieces == request.pieces && onConflict == request.onConflict && keptCopy == request.keptCopy
             && root == request.root
+    }
+}
+
+extension FileRecord {
+    /// Whether the record states the same as another one, except for the time.
+    fileprivate func states(_ other: FileRecord) -> Bool {
+        var same = other
+        same.completedAt = completedAt
+        return same == self
     }
 }

@@ -28,6 +28,12 @@ package enum JSONStructure {
 
     /// Calls `visit` with each byte outside strings, until it returns false. Returns false if `visit` did.
     private static func visitMarks(of text: some Sequence<UInt8>, _ visit: (UInt8) -> Bool) -> Bool {
+        // Reading each byte through a generic sequence takes as long as decoding the text.
+        text.withContiguousStorageIfAvailable { visitMarks(in: $0, visit) }
+            ?? Array(text).withUnsafeBufferPointer { visitMarks(in: $0, visit) }
+    }
+
+    private static func visitMarks(in text: UnsafeBufferPointer<UInt8>, _ visit: (UInt8) -> Bool) -> Bool {
         var strings = JSONStrings()
         for byte in text where strings.isOutside(byte) && !visit(byte) { return false }
         return true

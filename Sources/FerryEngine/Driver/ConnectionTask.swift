@@ -84,7 +84,11 @@ struct ConnectionTask {
         do throws(TransferFailure) {
             var request = driver.transferRequest(for: fetch, on: id)
             request.judgesHost = !transfer.hasOthers(than: id)
-            response = try await environment.transport.fetch(request)
+            if let first = try driver.context.first?.take(for: fetch) {
+                response = first
+            } else {
+                response = try await environment.transport.fetch(request)
+            }
             environment.metrics.answered(response.head.status, after: environment.clock.now() - asked)
             verdict = try await driver.judge(&response, asked: fetch.ask, source: fetch.source) {
                 transfer.awaitsFirstBytes(on: id)

@@ -28,17 +28,11 @@ extension DownloadDriver {
                 with: Prepared.Held(
                     content: PartialContent(identity: FileIdentity(), ranges: ranges), totalBytes: nil,
                     weakestJoin: nil, isNewSource: true, isDoubtful: true))
-        case .fresh: start(with: nil, finished: prepared.earlier?.identity ?? known(prepared))
+        case .fresh:
+            let known = prepared.digest.requested == nil ? request.knownValidators : nil
+            start(with: nil, finished: prepared.earlier?.identity ?? known)
         }
         return nil
-    }
-
-    /// The known validators, for a conditional request; `nil` if they prove too little, or if a digest is required.
-    private func known(_ prepared: Prepared) -> FileIdentity? {
-        guard let identity = request.knownIdentity, prepared.digest.requested == nil,
-            identity.strongTag != nil || !request.trust.strict && identity.hasValidator
-        else { return nil }
-        return identity
     }
 
     /// Initializes the machine.

@@ -213,21 +213,12 @@ extension DownloadDriver {
     // MARK: Publishing
 
     private func publishOrder(directory: FilePath, name: String, total: ByteCount) -> PublishOrder {
-        let (identity, checksum) = (transfer.facts.identity, transfer.digest.recorded?.checksum)
-        let given = request.usesServerTime ? identity.lastModified : nil
-        let time = given.flatMap { HTTPDate.parse($0) }.flatMap {
-            FileTime(secondsSince1970: $0.timeIntervalSince1970)
-        }
-        // Validators are stored only for the source that sent them.
-        let known = transfer.primarySource == 0 ? identity : FileIdentity()
+        let identity = transfer.facts.identity
         return PublishOrder(
-            directory: directory, name: name, rule: request.onConflict, length: total, modificationTime: time,
-            source: transfer.sources.first.map {
-                FileSource(url: $0.text, etag: known.etag, lastModified: known.lastModified, checksum: checksum)
-            },
-            replaces: replaced,
-            keepsTwin: request.onConflict == .rename && !context.ignoresFinished && context.replaces == nil,
-            keptCopy: request.keptCopy)
+            request, directory: directory, name: name, length: total, source: transfer.sources.first, identity,
+            // Validators are stored only for the source that sent them.
+            isOfSource: transfer.primarySource == 0, checksum: transfer.digest.recorded?.checksum, replaces: replaced,
+            keepsTwin: request.onConflict == .rename && !context.ignoresFinished && context.replaces == nil)
     }
 
     /// Publishes a small file in one step. Returns its path, or `nil` if a part file is needed or an existing file is kept.
@@ -365,5 +356,30 @@ extension DownloadDriver {
 extension SmallFilePublisher.Draft {
     fileprivate func status() throws(PublishError) -> FileStatus {
         do throws(FileError) { return try file.status() } catch { throw .file(error) }
+    }
+}
+
+extension PublishOrder {
+    /// Creates the order for a complete file of a request.
+    ///
+    /// - Parameters:
+    ///   - identity: The validators that the server has sent.
+    ///   - isOfSource: Whether `source` has sent them.
+    ///   - checksum: The digest to be stored with the file.
+    init(
+        _ request: DownloadRequest, directory: FilePath, name: String, length: ByteCount, source: DownloadURL?,
+        _ identity: FileIdentity, isOfSource: Bool, checksum: Checksum?, replaces: PublishedFile?, keepsTwin: Bool
+    ) {
+        let given = request.usesServerTime ? identity.lastModified : nil
+        let time = given.flatMap { HTTPDate.parse($0) }.flatMap {
+            FileTime(secondsSince1970: $0.timeIntervalSince1970)
+        }
+        let known = isOfSource ? identity : FileIdentity()
+        self.init(
+            directory: directory, name: name, rule: request.onConflict, length: length, modificationTime: time,
+            source: source.map {
+                FileSource(url: $0.text, etag: known.etag, lastModified: known.lastModified, checksum: checksum)
+            },
+            replaces: replaces, keepsTwin: keepsTwin, keptCopy: request.keptCopy)
     }
 }

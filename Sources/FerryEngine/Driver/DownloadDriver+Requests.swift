@@ -177,17 +177,10 @@ extension DownloadDriver {
     }
 
     func transferRequest(for fetch: TransferMachine.Fetch, on id: ConnectionID) -> TransferRequest {
-        var fields = HTTPFields()
+        var fields = fetch.unless.map { HTTPFields(unless: $0) } ?? HTTPFields()
         if let range = fetch.ask.field {
             fields[.range] = range
             if let validator = fetch.ifRange { fields[.ifRange] = validator }
-        }
-        if let unless = fetch.unless {
-            if let etag = unless.etag {
-                fields[.ifNoneMatch] = etag
-            } else if let date = unless.lastModified {
-                fields[.ifModifiedSince] = date
-            }
         }
         return transferRequest(source: fetch.source, fields: fields, fromOriginal: fetch.fromOriginal, on: id)
     }

@@ -91,9 +91,7 @@ package final class DownloadDriver: Sendable {
         throttle = Throttle(rate: request.rateLimit, clock: environment.clock)
         readLimit = ReadLimit(throttle, environment)
         transfer = Transfer(request, context, environment)
-        var name = request.sources.first.map { SafeName.make(nil, url: $0, finalURL: nil) } ?? ""
-        if case .file(let path) = request.destination, let last = FilePath(path).lastComponent { name = last.string }
-        target = Target(name: name)
+        target = Target(name: request.expectedName)
     }
 
     /// The file that this run has published, as it was right after publication; `nil` if there is none.

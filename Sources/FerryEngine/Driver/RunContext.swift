@@ -19,6 +19,8 @@ package struct RunContext: Sendable {
     package var observer: (any PublishObserving)?
     /// A rate limit shared with some other downloads, in addition to the download's own limit and the global one.
     package var throttle: Throttle?
+    /// The first request and its response, if they were exchanged before the run.
+    package var first: FirstExchange?
 
     package init(
         partPath: String? = nil, retries: RetryMemory? = nil, tags: JournalTags? = nil,

@@ -13,6 +13,9 @@ package struct FileIO: Sendable {
         self.threads = threads
     }
 
+    /// The executor of ``stay(_:)``, for a task that starts with it.
+    package var executor: any TaskExecutor { threads }
+
     /// Returns the same access, confined to `root` and another directory if `root` is not `nil`.
     func confined(to root: String?, and other: String? = nil) -> FileIO {
         guard let root else { return self }
@@ -56,6 +59,9 @@ package struct Disk {
     package let fileSystem: any FileSystem
 
     fileprivate init(_ fileSystem: any FileSystem) { self.fileSystem = fileSystem }
+
+    /// Returns the access that opens its roots once, for the calls of a moment; see ``FileSystem/holdingRoots()``.
+    func holdingRoots() -> Disk { Disk(fileSystem.holdingRoots()) }
 
     /// Returns the file system, confined to `root` and another directory if `root` is not `nil`.
     package func fileSystem(within root: String?, and other: String? = nil) -> any FileSystem {

@@ -64,6 +64,10 @@ package protocol FileSystem: Sendable {
     /// ancestors are exempt, because the user chose them; a root below another root is not.
     func confined(to roots: [FilePath]) -> any FileSystem
 
+    /// Returns the same file system, which opens its roots once instead of for each call. For the calls of a moment: a root that
+    /// is moved meanwhile stays the root.
+    func holdingRoots() -> any FileSystem
+
     /// An identifier of the current boot; `nil` if unknown.
     var bootID: String? { get }
 
@@ -75,6 +79,8 @@ package protocol FileSystem: Sendable {
 }
 
 extension FileSystem {
+    package func holdingRoots() -> any FileSystem { self }
+
     /// Returns the names in a directory that are valid UTF-8, except `.` and `..`, in any order.
     package func list(_ directory: FilePath) throws(FileError) -> [String] {
         var names: [String] = []

@@ -1,6 +1,7 @@
 // CFerry's header declares `stat` too; which module the compiler finds it in depends on the load order.
 import CFerry
 import FerryCore
+import Synchronization
 package import SystemPackage
 
 #if canImport(Glibc)
@@ -27,7 +28,12 @@ package struct LocalFileSystem: FileSystem {
 
     package func confined(to roots: [FilePath]) -> any FileSystem {
         let roots = roots.map { $0.lexicallyNormalized() }.sorted { $0.components.count < $1.components.count }
-        return Self(sharesWithGroup: sharesWithGroup, roots: roots.map(Root.init))
+        return Self(sharesWithGroup: sharesWithGroup, roots: roots.map { Root($0) })
+    }
+
+    package func holdingRoots() -> any FileSystem {
+        if roots.isEmpty { return self }
+        return Self(sharesWithGroup: sharesWithGroup, roots: roots.map { Root($0.path, held: HeldDirectory()) })
     }
 
     package func open(_ path: FilePath, _ access: FileAccess) throws(FileError) -> any File {
@@ -294,12 +300,31 @@ extension LocalFileSystem {
         let path: FilePath
         /// The path with a slash at its end, which all paths below the root begin with.
         let prefix: [CInterop.PlatformChar]
+        /// The open root; `nil` if it is opened for each call.
+        let held: HeldDirectory?
 
-        init(_ path: FilePath) {
-            self.path = path
+        init(_ path: FilePath, held: HeldDirectory? = nil) {
+            (self.path, self.held) = (path, held)
             let bytes = path.withPlatformString { Array(UnsafeBufferPointer(start: $0, count: path.length)) }
             prefix = bytes.last == LocalFileSystem.slash ? bytes : bytes + [LocalFileSystem.slash]
         }
+    }
+
+    /// A directory that is opened at its first use and then kept open.
+    private final class HeldDirectory: Sendable {
+        private let state = Mutex<Int32?>(nil)
+
+        /// Returns the descriptor, or a negative number with `errno`.
+        func descriptor(_ open: () -> Int32) -> Int32 {
+            state.withLock { state in
+                if let state { return state }
+                let new = open()
+                if new >= 0 { state = new }
+                return new
+            }
+        }
+
+        deinit { if let descriptor = state.withLock({ $0 }) { _ = LocalFileSystem.closeDescriptor(descriptor) } }
     }
 
     private static let slash = CInterop.PlatformChar(bitPattern: UInt8(ascii: "/"))
@@ -332,29 +357,32 @@ extension LocalFileSystem {
         }
         let rest = UnsafeBufferPointer(start: text, count: path.length).dropFirst(root.prefix.count)
         let end = rest.lastIndex(of: Self.slash)
-        let directory = try Self.open(rest[..<(end ?? rest.startIndex)], below: root, operation, path)
-        defer { _ = Self.closeDescriptor(directory) }
+        let (directory, isHeld) = try Self.open(rest[..<(end ?? rest.startIndex)], below: root, operation, path)
+        defer { if !isHeld { _ = Self.closeDescriptor(directory) } }
         return try body(directory, text + (end.map { $0 + 1 } ?? rest.startIndex))
     }
 
     private static func open(
         _ rest: Slice<UnsafeBufferPointer<CInterop.PlatformChar>>, below root: Root,
         _ operation: FileError.Operation, _ path: FilePath
-    ) throws(FileError) -> Int32 {
+    ) throws(FileError) -> (directory: Int32, isHeld: Bool) {
         // The root may itself be a symbolic link, because the user chose it.
-        let base = root.path.withPlatformString { name in
-            retrying { openat(AT_FDCWD, name, pathOnly | O_DIRECTORY | O_CLOEXEC) }
+        func openRoot() -> Int32 {
+            root.path.withPlatformString { name in
+                retrying { openat(AT_FDCWD, name, pathOnly | O_DIRECTORY | O_CLOEXEC) }
+            }
         }
+        let base = root.held?.descriptor(openRoot) ?? openRoot()
         guard base >= 0 else { throw FileError(operation, path, errno: errno) }
-        if rest.isEmpty { return base }
-        defer { _ = closeDescriptor(base) }
+        if rest.isEmpty { return (base, root.held != nil) }
+        defer { if root.held == nil { _ = closeDescriptor(base) } }
         let directory = openDirectory(FilePath(platformString: Array(rest) + [0]), beneath: base)
         let failure = errno
         guard directory >= 0 else {
             throw failure == ELOOP || failure == EXDEV
                 ? FileError(operation, path, kind: .confined) : FileError(operation, path, errno: failure)
         }
-        return directory
+        return (directory, false)
     }
 }
 

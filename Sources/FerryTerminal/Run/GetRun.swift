@@ -11,10 +11,12 @@ import Synchronization
 /// Runs a plan: submits its files to the manager, follows their events, reports them, and reacts to signals.
 ///
 ///     submit ──► manager ──► events ──► follow ──► at each end: record, remove, report
-///         ▲                                                  │
-///         └──────────────── one slot per end ◄───────────────┘
+///        │ ▲        ▲                               ▲        │
+///        │ └────────│────────── one slot per end ◄──│────────┘
+///        └──► small file, without a list entry ─────┘
 ///
-/// The manager holds only a window of the list at a time, so memory does not grow with the list.
+/// The manager holds only a window of the list at a time, so memory does not grow with the list. Entries of lists and sets are
+/// first requested without an entry in the manager's list; only those that turn out not to be small and plain are listed.
 ///
 /// Order of locks: `order` is acquired before any mutex, and no two mutexes are held together.
 package final class GetRun: Sendable {
@@ -41,6 +43,11 @@ package final class GetRun: Sendable {
     private let expectsOthers = Atomic(false)
     /// Notified when entries have been set aside and more may follow.
     private let reading = AsyncEvent()
+    /// The entries that are being requested without an entry in the manager's list.
+    private let small: Mutex<SmallFiles>
+    private let smallEnds = Mutex<[SmallEnd]>([])
+    /// Notified when one of them has ended.
+    private let smallEnded = AsyncEvent()
     /// Submitting and following exclude each other, so that a handle is registered before any event of its file is
     /// handled.
     private let order = AsyncLock()
@@ -58,6 +65,7 @@ package final class GetRun: Sendable {
         self.reporter = reporter
         self.results = results
         (end, endNow) = AsyncStream.makeStream()
+        small = Mutex(SmallFiles(limit: max(1, plan.configuration.maxConcurrentDownloads)))
         argumentNumbers = plan.items.arguments.enumerated().reduce(into: [:]) { numbers, argument in
             guard let sources = argument.element.request?.sources, sources.first?.query != nil else { return }
             numbers[sources] = numbers[sources] ?? argument.offset + 1
@@ -94,6 +102,7 @@ package final class GetRun: Sendable {
                     }
                 }
             }
+            group.addTask { await self.followSmall() }
             if let feed { group.addTask { await self.submit(from: feed) } }
             group.addTask { await self.readAhead() }
             group.addTask {
@@ -187,7 +196,7 @@ package final class GetRun: Sendable {
         expectOthers()
         defer { expectOthers() }
         var aside = 0
-        while !isStopping, let next = window.withLock({ $0.take() }) {
+        while !isStopping, hasRoom, let next = window.withLock({ $0.take() }) {
             switch next {
             case .request(let request, let place, let columns): await submit(request, place, columns)
             case .aside(let place):
@@ -216,10 +225,20 @@ package final class GetRun: Sendable {
 
     /// Submits an entry, unless it repeats one in progress.
     private func submit(_ item: RepeatedEntries.Item) async {
-        let (request, place, subject) = (item.request, item.place, item.subject)
         guard repeated.withLock({ $0.begin(item) }) else { return }
+        if let small = smallDownload(item) { manager.start(small) } else { await list(item) }
+    }
+
+    /// Adds an entry to the manager's list.
+    ///
+    /// - Parameter sent: The request that was sent for it already; `nil` if it was not tried without a list entry.
+    private func list(_ item: RepeatedEntries.Item, continuing sent: SmallDownload.SentRequest? = nil) async {
+        let (request, place, subject) = (item.request, item.place, item.subject)
         do {
-            let download = try await manager.download(submitted(request))
+            let download =
+                if let sent { try await manager.download(request, continuing: sent) } else {
+                    try await manager.download(submitted(request))
+                }
             var entry = Entry(request: request, download: download, startedAt: elapsed, subject: subject)
             entry.mark = mark(of: request, place)
             if !ledger.withLock({ $0.register(entry, id: download.id) }) {
@@ -296,13 +315,18 @@ package final class GetRun: Sendable {
 
     private func checkEnd() { if ledger.withLock({ $0.isDone }) { endNow.finish() } }
 
-    /// Does the remaining work for a file that has ended, and frees its slot.
+    /// Does the remaining work for a file that has ended, frees its slot, and submits further files.
     private func settle(_ end: End) async {
+        await finish(end)
+        await inOrder { await handOver() }
+    }
+
+    /// Does the remaining work for a file that has ended, and frees its slot.
+    private func finish(_ end: End) async {
         await end.finish()
         await endRepeated(end)
         ledger.withLock { $0.settle() }
         placeIsFree(of: end.request.host)
-        await inOrder { await handOver() }
     }
 
     /// Frees the slot of an ended file.
@@ -386,31 +410,13 @@ extension GetRun {
             do throws(DownloadError) { stored = try await self.stored(published, entry) } catch {
                 return ended(entry, event, error)
             }
-            let file = stored.file
-            var event = event
-            event.kind = .completed(file)
-            let isRepeated = isRepeated(file, entry)
-            let isOneOfFew = ledger.withLock {
-                $0.close(event.id)
-                if isRepeated { $0.countRepeated() } else { $0.countFinished(file) }
-                return $0.expectedCount <= PlainProgress.fewFiles
-            }
-            return End(request: entry.request, outcome: .completed(stored, event.date)) { [self, event] in
-                await sync?.completed(file)
-                if isRepeated {
-                    await recordDuplicate(entry.subject, of: stored, event.date, attempts: entry.attempts)
-                } else {
-                    await record(stored, entry.subject, attempts: entry.attempts, date: event.date)
-                }
+            ledger.withLock { $0.close(event.id) }
+            return completed(
+                stored, event, entry.request, entry.subject, attempts: entry.attempts, startedAt: entry.startedAt,
+                name: entry.shownName
+            ) {
                 // Entries of ended files are removed, because a list may be long.
                 try? await entry.download.remove()
-                // For a set, only new files are reported; otherwise, each file once.
-                let isNews = sync == nil ? !isRepeated : !file.wasAlreadyComplete
-                if isNews || plan.output.result == .json {
-                    reporter.completed(
-                        file, event: event, name: file.path.isEmpty ? entry.shownName : Paths.name(of: file.path),
-                        elapsed: elapsed - entry.startedAt, isOneOfFew: isOneOfFew)
-                }
             }
         case .failed(let error):
             return ended(entry, event, error)
@@ -459,6 +465,41 @@ extension GetRun {
         return nil
     }
 
+    /// Handles a completed file.
+    ///
+    /// - Parameters:
+    ///   - name: The name for messages about a file without a path.
+    ///   - remove: Removes its entry from the manager's list; called when its result is recorded.
+    private func completed(
+        _ stored: ContentStore.Stored, _ event: DownloadEvent, _ request: DownloadRequest, _ subject: ResultSubject?,
+        attempts: Int, startedAt: Duration, name: String, remove: @escaping @Sendable () async -> Void = {}
+    ) -> End {
+        let file = stored.file
+        let isRepeated = isRepeated(file, request)
+        let isOneOfFew = ledger.withLock {
+            if isRepeated { $0.countRepeated() } else { $0.countFinished(file) }
+            return $0.expectedCount <= PlainProgress.fewFiles
+        }
+        return End(request: request, outcome: .completed(stored, event.date)) { [self] in
+            await sync?.completed(file)
+            if isRepeated {
+                await recordDuplicate(subject, of: stored, event.date, attempts: attempts)
+            } else {
+                await record(stored, subject, attempts: attempts, date: event.date)
+            }
+            await remove()
+            // For a set, only new files are reported; otherwise, each file once.
+            let isNews = sync == nil ? !isRepeated : !file.wasAlreadyComplete
+            if isNews || plan.output.result == .json {
+                var event = event
+                event.kind = .completed(file)
+                reporter.completed(
+                    file, event: event, name: file.path.isEmpty ? name : Paths.name(of: file.path),
+                    elapsed: elapsed - startedAt, isOneOfFew: isOneOfFew)
+            }
+        }
+    }
+
     /// Handles a file that ended without success.
     private func ended(_ entry: Entry, _ event: DownloadEvent, _ error: DownloadError) -> End {
         // A shutdown is not a failure; the exit code reports it.
@@ -494,6 +535,90 @@ extension GetRun {
     private func heldPart(of entry: Entry) -> String? {
         let candidates = [entry.part, entry.download.status.path.map(Paths.part)]
         return candidates.compactMap(\.self).first { LocalFiles.kind(of: $0) == .file }
+    }
+}
+
+/// Entries of lists and sets, which are requested without an entry in the manager's list.
+extension GetRun {
+    private struct SmallEnd: Sendable {
+        let item: RepeatedEntries.Item
+        let startedAt: Duration
+        let outcome: SmallDownload.Outcome
+    }
+
+    /// Whether another entry may be submitted now. A slot that a small file takes is soon free, so the next entry waits for it
+    /// instead of taking a place in the manager's list.
+    private var hasRoom: Bool {
+        let listed = ledger.withLock { $0.openCount }
+        return small.withLock { $0.hasRoom(besides: listed) }
+    }
+
+    /// Returns the entry as a small file, with a slot; `nil` if it must be listed.
+    private func smallDownload(_ item: RepeatedEntries.Item) -> SmallDownload? {
+        guard item.place != nil || sync != nil, !reporter.followsEvents, plan.contentNames == nil else { return nil }
+        let listed = ledger.withLock { $0.openCount }
+        guard small.withLock({ $0.begin(besides: listed) }) else { return nil }
+        ledger.withLock { $0.beginUnlisted() }
+        let startedAt = elapsed
+        let download = manager.smallDownload(item.request) { [self] outcome in
+            smallEnds.withLock { $0.append(SmallEnd(item: item, startedAt: startedAt, outcome: outcome)) }
+            smallEnded.notify()
+        }
+        if download == nil { endSmall() }
+        return download
+    }
+
+    /// Frees the slot of an entry that has ended, or is listed now.
+    private func endSmall() {
+        ledger.withLock { $0.endUnlisted() }
+        small.withLock { $0.end() }
+    }
+
+    /// Handles the ends of requests without an entry in the manager's list, as many at a time as there are: free slots are filled
+    /// first, and then the results are recorded.
+    private func followSmall() async {
+        while !Task.isCancelled {
+            let seen = smallEnded.count
+            let ended = smallEnds.withLock { ends in
+                defer { ends.removeAll(keepingCapacity: true) }
+                return ends
+            }
+            if ended.isEmpty {
+                await smallEnded.wait(after: seen)
+                continue
+            }
+            var ends: [End] = []
+            await inOrder {
+                for small in ended { if let end = await follow(small) { ends.append(end) } }
+                await handOver()
+            }
+            for end in ends { await finish(end) }
+            await inOrder { await handOver() }
+        }
+    }
+
+    private func follow(_ small: SmallEnd) async -> End? {
+        let (item, request) = (small.item, small.item.request)
+        let end: End
+        switch small.outcome {
+        case .finished(let file, let notes):
+            let event = DownloadEvent(id: DownloadID(bits: 0), date: Date(), kind: .completed(file))
+            for note in notes {
+                reporter.happened(
+                    DownloadEvent(id: event.id, date: event.date, .note(note)), name: Paths.name(of: file.path))
+            }
+            end = completed(
+                ContentStore.Stored(file), event, request, item.subject, attempts: 1, startedAt: small.startedAt,
+                name: "")
+        case .mustBeListed where isStopping: end = End(request: request, outcome: .shutDown) {}
+        case .mustBeListed(let sent):
+            await list(item, continuing: sent)
+            endSmall()
+            return nil
+        }
+        ledger.withLock { $0.closeUnlisted() }
+        endSmall()
+        return end
     }
 }
 
@@ -596,11 +721,11 @@ extension GetRun {
     }
 
     /// Whether a completed file is the file of an earlier entry of the run.
-    private func isRepeated(_ file: FinishedDownload, _ entry: Entry) -> Bool {
+    private func isRepeated(_ file: FinishedDownload, _ request: DownloadRequest) -> Bool {
         // Under this rule, an existing file is kept only if it has the same bytes from the same URL.
-        guard plan.contentNames == nil, entry.request.onConflict == .rename, !file.path.isEmpty else { return false }
+        guard plan.contentNames == nil, request.onConflict == .rename, !file.path.isEmpty else { return false }
         // A caller that assigns identifiers needs a report for each download.
-        guard entry.request.id == nil else { return false }
+        guard request.id == nil else { return false }
         return !recent.withLock { $0.insert(file.path) }
     }
 

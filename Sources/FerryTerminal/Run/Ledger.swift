@@ -5,6 +5,8 @@ import FerryCore
 package struct Ledger: Sendable {
     /// Submitted files that have not ended.
     private var open: [DownloadID: Entry] = [:]
+    /// The number of files that are being requested without a handle.
+    private var unlistedCount = 0
     /// The number of files that have ended but are not settled: their results are still being written.
     private var unsettledCount = 0
     /// The order of submission; may contain files that have ended.
@@ -36,12 +38,17 @@ package struct Ledger: Sendable {
     package init() {}
 
     /// Whether all files have ended and are settled.
-    package var isDone: Bool { isSubmitted && open.isEmpty && unsettledCount == 0 }
+    package var isDone: Bool { isSubmitted && openCount == 0 && unlistedCount == 0 && unsettledCount == 0 }
     package var exitCode: ExitCode { interruption ?? ExitCode.combine(codes.union(otherCodes)) }
     /// The ``exitCode`` of a run whose files may fail. Other errors, such as an unreadable list, still determine it.
     package var exitCodeAllowingFailures: ExitCode {
         interruption ?? ExitCode.combine(otherCodes.union(codes.map(\.allowingFailures)))
     }
+
+    /// The number of submitted files that have not ended.
+    package var openCount: Int { open.count }
+    /// The number of files that were submitted.
+    private var submittedCount: Int { open.count + unlistedCount + finishedCount + failedCount }
 
     /// The open files in the order of submission.
     package var entries: [Entry] { order.compactMap { open[$0] } }
@@ -52,7 +59,7 @@ package struct Ledger: Sendable {
         open[id] = entry
         order.append(id)
         // An estimate may be too low.
-        expectedCount = max(expectedCount, open.count + finishedCount + failedCount)
+        expectedCount = max(expectedCount, submittedCount)
         return true
     }
 
@@ -61,7 +68,7 @@ package struct Ledger: Sendable {
         defer {
             isSubmitted = true
             isEstimate = false
-            expectedCount = open.count + finishedCount + failedCount
+            expectedCount = submittedCount
         }
         return !isSubmitted
     }
@@ -84,6 +91,18 @@ package struct Ledger: Sendable {
         // Compacted rarely, to avoid quadratic cost for lists of thousands of files.
         if order.count > 64, order.count > 2 * open.count { order.removeAll { open[$0] == nil } }
     }
+
+    /// Records a file that is requested without a handle.
+    package mutating func beginUnlisted() {
+        unlistedCount += 1
+        expectedCount = max(expectedCount, submittedCount)
+    }
+
+    /// Records that such a file has ended, or has got a handle.
+    package mutating func endUnlisted() { unlistedCount -= 1 }
+
+    /// Records a file that has ended without a handle. Call ``settle()`` when its results are written.
+    package mutating func closeUnlisted() { unsettledCount += 1 }
 
     /// Records that the remaining work for a closed file is done.
     package mutating func settle() { unsettledCount -= 1 }

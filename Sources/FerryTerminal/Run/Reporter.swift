@@ -14,6 +14,8 @@ package protocol RunReporting: Sendable {
     var interval: Duration? { get }
     /// Whether URLs that look the same are distinguished by their position in the run. Default true.
     var tellsApart: Bool { get }
+    /// Whether all events of a file are reported, not only its end. Default true.
+    var followsEvents: Bool { get }
     /// Starts to show the progress of a file for which there is no event.
     func began(_ id: DownloadID)
     /// Reports files that wait for their server.
@@ -51,6 +53,7 @@ package protocol RunReporting: Sendable {
 
 extension RunReporting {
     package var tellsApart: Bool { true }
+    package var followsEvents: Bool { true }
     package func began(_ id: DownloadID) {}
 }
 
@@ -89,6 +92,8 @@ package final class Reporter: RunReporting {
     }
 
     package var interval: Duration? { style.interval ?? (options.detail == .verbose ? .milliseconds(250) : nil) }
+
+    package var followsEvents: Bool { style == .json || options.result == .json || options.detail == .verbose }
 
     package func began(_ id: DownloadID) { _ = state.withLock { $0.live.updateValue(nil, forKey: id) } }
 

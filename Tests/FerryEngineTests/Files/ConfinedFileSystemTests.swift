@@ -30,6 +30,19 @@ struct ConfinedFileSystemTests {
         confined = disk.confined(to: [directory.file("root")])
     }
 
+    @Test("Roots that are held stay the roots when they are moved, and confine as before")
+    func held() throws {
+        let held = confined.holdingRoots()
+        let file = directory.file("root/inner/file")
+        #expect(try held.status(file, followingLinks: false).length == 1)
+        try disk.rename(directory.file("root"), to: directory.file("moved"), replacing: false)
+        try disk.makeDirectory(directory.file("root"))
+        #expect(try held.status(file, followingLinks: false).length == 1)
+        #expect(throws: FileError.self) { try confined.status(file, followingLinks: false) }
+        #expect(throws: FileError.self) { try held.status(directory.file("root/link/secret"), followingLinks: false) }
+        #expect(throws: FileError.self) { try held.status(directory.file("outside/secret"), followingLinks: false) }
+    }
+
     /// Each call of the protocol on a path, with a file that is there beside it.
     private func calls(on path: FilePath) -> [(String, () throws -> Void)] {
         let disk = confined

@@ -259,6 +259,41 @@ struct SyncTests {
         }
     }
 
+    @Test(
+        "A file that another program changes while its server confirms the record is incomplete, and keeps its record")
+    func changedMeanwhile() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/pub/a", Resource(size: 1000))
+            shop.server.serve("/pub/", Self.page(["a"]))
+            _ = try await Self.sync(shop)
+            let earlier = try Self.records(shop)
+            let manager = shop.manager()
+            let sync = try await SetSync(
+                of: .url(try DownloadURL(shop.server.url("/pub/"))), into: .directory(shop.directory),
+                options: SyncOptions(), manager: manager)
+            let request = try #require(sync.requests.first)
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: shop.directory + "/a"))
+            let outcome: SmallDownload.Outcome? = await withCheckedContinuation { continuation in
+                let download = manager.smallDownload(request) { continuation.resume(returning: $0) }
+                guard let download else { return continuation.resume(returning: nil) }
+                manager.start(download)
+            }
+            guard case .finished(let file, _)? = outcome else {
+                Issue.record("it was not confirmed")
+                return
+            }
+            #expect(file.wasAlreadyComplete && file.checksum == nil)
+            await sync.completed(file)
+            let report = try await sync.finish()
+            #expect(report.incomplete.map(\.path) == ["a"])
+            #expect(try Self.records(shop).first?.checksum == earlier.first?.checksum)
+            await manager.shutdown()
+            let again = try await Self.sync(shop)
+            #expect(again.incomplete.map(\.path) == ["a"])
+            #expect(FileManager.default.contents(atPath: shop.directory + "/a") == Data("mine".utf8))
+        }
+    }
+
     @Test("Files of others: never replaced unless asked, and one that is the same is adopted")
     func others() async throws {
         try await Workshop.run { shop in
