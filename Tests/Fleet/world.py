@@ -62,6 +62,7 @@ class World:
         self.cut_since = {}
         self.processes = {}
         self.pid_of_nginx = None
+        self.data = None
         self.url = f"postgres://ferry@{NET}.1:{DATABASE_PORT}/postgres"
 
     # ------------------------------------------------------------------------------------------------ start and end
@@ -99,6 +100,8 @@ class World:
 
     def unnetwork(self):
         for number in range(16):
+            # The kernel removes the devices of a deleted namespace only some time later, and until then their names are taken.
+            subprocess.run(["ip", "link", "del", f"ffleet{number}"], capture_output=True)
             subprocess.run(["ip", "netns", "del", self.namespace(number)], capture_output=True)
             shutil.rmtree(Path("/etc/netns") / self.namespace(number), ignore_errors=True)
         subprocess.run(["ip", "link", "del", "ferryfleet"], capture_output=True)
@@ -142,9 +145,10 @@ class World:
             self.kill(number, noted=False)
         if self.pid_of_nginx:
             os.kill(self.pid_of_nginx, signal.SIGTERM)
-        subprocess.run(
-            ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", POSTGRES / "pg_ctl", "-D", self.data,
-             "-m", "immediate", "stop"], capture_output=True, cwd="/")
+        if self.data:
+            subprocess.run(
+                ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", POSTGRES / "pg_ctl", "-D", self.data,
+                 "-m", "immediate", "stop"], capture_output=True, cwd="/")
         self.unnetwork()
         if os.environ.get("FLEET_KEEP") is None:
             shutil.rmtree(self.root, ignore_errors=True)

@@ -4,7 +4,7 @@ import Synchronization
 /// The first request of a download and its response or failure, from before its run: the run continues with it, so that nothing
 /// is requested twice.
 package final class FirstExchange: Sendable {
-    /// `Sendable` because only one task at a time uses it: it is stored under a lock and taken once.
+    // SAFETY: only one task at a time uses the response: its sender gives it up, and it is taken once, under a lock.
     private struct Held: @unchecked Sendable {
         let result: Result<TransferResponse, TransferFailure>
     }
@@ -32,6 +32,7 @@ package final class FirstExchange: Sendable {
             return held
         }
         guard let held, fetch.ask == .whole, fetch.source == 0, fetch.unless == unless else { return nil }
+        // SAFETY: this is the only reference to the response.
         nonisolated(unsafe) let response = try held.result.get()
         return response
     }
