@@ -115,6 +115,40 @@ struct SmallFetchTests {
         }
     }
 
+    @Test("A redirect to a host without room is continued by a run, which waits for room")
+    func redirected() async throws {
+        try await Workshop.run { shop in
+            try await OriginServer.with { other in
+                let (resource, gate) = (Resource(size: 1000), Gate())
+                other.serve("/b.bin", resource)
+                other.serve("/busy.bin", resource)
+                other.script("/busy.bin", [.hold(gate)])
+                shop.server.serve("/b.bin", resource)
+                shop.server.always("/b.bin", .redirect(to: other.url("/b.bin")))
+                let manager = shop.manager { $0.transfer.connectionsPerHost = 1 }
+                var busy = try shop.request("/b.bin")
+                busy.sources = [try DownloadURL(other.url("/busy.bin"))]
+                async let first = fetch(manager, busy)
+                await gate.arrived()
+                guard case .mustBeListed? = await fetch(manager, try shop.request("/b.bin")) else {
+                    Issue.record("it had room")
+                    return
+                }
+                gate.open()
+                guard case .finished? = await first else {
+                    Issue.record("the first has ended otherwise")
+                    return
+                }
+                guard case .finished(let file, _)? = await fetch(manager, try shop.request("/b.bin")) else {
+                    Issue.record("it had no room")
+                    return
+                }
+                shop.expect(file.path, is: resource)
+                await manager.shutdown()
+            }
+        }
+    }
+
     @Test("A digest of the request proves the file; with another one, nothing is published")
     func digests() async throws {
         try await Workshop.run { shop in
@@ -162,6 +196,28 @@ struct SmallFetchTests {
             let once = try await get(shop, try shop.request("/b.bin") { $0.maxRetries = 0 }).result
             #expect(throws: DownloadError.self) { try once.get() }
             #expect(shop.server.requests.count == 3)
+        }
+    }
+
+    @Test("A slow file is continued by a run, which stores the bytes that have arrived")
+    func slow() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 1_000_000)
+            shop.server.serve("/a.bin", resource)
+            let gate = Gate()
+            shop.server.script("/a.bin", [.all(.pause(.seconds(3), after: 200_000), .hold(after: 600_000, gate))])
+            let manager = shop.manager()
+            let request = try shop.request("/a.bin") { $0.maxConnections = 1 }
+            guard case .mustBeListed(let sent)? = await fetch(manager, request) else {
+                Issue.record("it was held in memory")
+                return
+            }
+            let download = try await manager.download(request, continuing: sent)
+            try await eventually { shop.names.contains("a.bin.part") }
+            gate.open()
+            shop.expect(try await download.finished().path, is: resource)
+            #expect(shop.server.requests.count == 1)
+            await manager.shutdown()
         }
     }
 

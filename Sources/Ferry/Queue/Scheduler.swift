@@ -85,7 +85,7 @@ final class Scheduler: Sendable {
         storage = ListStorage(isKept: isKept)
         wakeTimer = WakeTimer(engine.clock)
         heartbeat = Heartbeat(engine.clock)
-        smallFetches = SmallFetches(engine.clock, executor: EngineProvider.files.executor)
+        smallFetches = SmallFetches(engine.clock)
         settings = Mutex(configuration)
         engine.hostsChanged { [weak self] in self?.hostsChanged() }
     }

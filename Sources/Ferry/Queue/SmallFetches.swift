@@ -24,9 +24,9 @@ package struct SmallDownload: Sendable {
     fileprivate let end: @Sendable (Outcome) -> Void
 
     /// - Parameter heard: Called when bytes arrive.
-    fileprivate func run(heard: () -> Void) async {
+    fileprivate func run(on loop: (any TaskExecutor)?, heard: () -> Void) async {
         environment.book.began(origin, at: environment.clock.now())
-        let outcome = await fetch.run(on: environment.loop(), arrived: heard)
+        let outcome = await fetch.run(on: loop, arrived: heard)
         environment.book.ended(origin, gaveUp: false)
         switch outcome {
         case .finished(let file, let notes): end(.finished(file, notes: notes))
@@ -53,10 +53,9 @@ final class SmallFetches: Sendable {
     }
     private let state = Mutex(State())
     private let clock: any EngineClock
-    private let executor: any TaskExecutor
     private static let interval: Duration = .seconds(1)
 
-    init(_ clock: any EngineClock, executor: any TaskExecutor) { (self.clock, self.executor) = (clock, executor) }
+    init(_ clock: any EngineClock) { self.clock = clock }
 
     /// Starts a fetch. After ``close()``, it ends at once without a request.
     func start(_ download: SmallDownload) {
@@ -65,14 +64,15 @@ final class SmallFetches: Sendable {
             state.last += 1
             let number = state.last
             // owner: state.fetches, awaited in close.
-            let task = Task(executorPreference: executor) {
-                await download.run { self.heard(number) }
+            let loop = download.environment.loop()
+            let task = Task(executorPreference: download.fetch.start(with: loop)) {
+                await download.run(on: loop) { self.heard(number) }
                 self.state.withLock { $0.fetches[number] = nil }
             }
             state.fetches[number] = Fetch(task: task, patience: download.patience)
             if state.watch == nil {
                 // owner: state.watch; it ends when no fetch is left.
-                state.watch = Task(executorPreference: executor) { [clock] in
+                state.watch = Task(executorPreference: loop) { [clock] in
                     repeat { try? await clock.sleep(for: Self.interval) } while !Task.isCancelled && self.watch()
                 }
             }

@@ -55,6 +55,11 @@ package struct SmallFetch: Sendable {
         files = environment.files.confined(to: request.root)
     }
 
+    /// Returns the executor on which a task should start ``run(on:arrived:)``, for as few changes of the thread as possible.
+    package func start(with loop: (any TaskExecutor)?) -> (any TaskExecutor)? {
+        proven == nil ? files.executor : loop
+    }
+
     /// Performs the fetch. Cancelling the task ends it with the failure of its body, or without an exchange.
     ///
     /// - Parameters:
@@ -62,12 +67,16 @@ package struct SmallFetch: Sendable {
     ///   - arrived: Called when the response head and each piece of the body arrive. The caller cancels a fetch that receives
     ///     nothing for too long after the head; before the head, ``DriverSettings/stallTimeout`` limits the time.
     package func run(on loop: (any TaskExecutor)?, arrived: () -> Void) async -> Outcome {
-        await files.stay { disk in
-            guard let local = proven ?? local(disk.holdingRoots()) else { return .needsRun(nil) }
-            switch await withTaskExecutorPreference(loop, operation: { await exchange(local, arrived) }) {
-            case .end(let outcome): return outcome
-            case .received(let received): return finish(received, local, disk.holdingRoots())
-            }
+        let local: Local
+        if let proven {
+            local = proven
+        } else {
+            guard let found = await files.stay({ self.local($0.holdingRoots()) }) else { return .needsRun(nil) }
+            local = found
+        }
+        switch await withTaskExecutorPreference(loop, operation: { await exchange(local, arrived) }) {
+        case .end(let outcome): return outcome
+        case .received(let received): return await files.stay { finish(received, local, $0.holdingRoots()) }
         }
     }
 
@@ -85,7 +94,7 @@ package struct SmallFetch: Sendable {
         var isNoted = false
         let search = JournalSearch(own, environment, name: request.expectedName) { _ in isNoted = true }
         guard case .nothing(let final)? = try? search.find(disk), !isNoted, let paths = DownloadPaths(final: final),
-            (try? disk.fileSystem.exists(paths.oldJournal)) == false
+            (try? disk.fileSystem.exists(paths.oldJournal)) == false, own.copies(of: final, from: source, disk).isEmpty
         else { return nil }
         do throws(FileError) {
             guard try disk.fileSystem.statusIfPresent(final) != nil else { return Local(final: final) }
@@ -125,7 +134,7 @@ package struct SmallFetch: Sendable {
         if let unless = local.unless { transferRequest.fields = HTTPFields(unless: unless) }
         transferRequest.admission = environment.book
         let asked = environment.clock.now()
-        let response: TransferResponse
+        var response: TransferResponse
         do throws(TransferFailure) { response = try await environment.transport.fetch(transferRequest) } catch {
             switch error.kind {
             case .held, .cancelled: return .end(.needsRun(nil))
@@ -133,6 +142,10 @@ package struct SmallFetch: Sendable {
             }
         }
         arrived()
+        // allow(origin): counts connections per host; carries no secret.
+        guard permit.tryTake(response.url.origin) else {
+            return .end(.needsRun(FirstExchange(response, unless: local.unless)))
+        }
         let verdict = ResponseVerdict.judge(response.head, asked: .whole, now: environment.clock.date())
         if case .notModified = verdict, let unless = local.unless {
             environment.metrics.answered(response.head.status, after: environment.clock.now() - asked)
@@ -147,10 +160,16 @@ package struct SmallFetch: Sendable {
         do throws(TransferFailure) {
             var bytes: [UInt8] = []
             bytes.reserveCapacity(Int(total))
+            let start = environment.clock.now()
             // allow(body): the caller of the fetch watches its stalls.
             while let piece = try await response.body.next() {
                 arrived()
                 bytes.append(contentsOf: piece.readableBytesView)
+                // A run stores the bytes of a slow file, so that a killed process does not lose them.
+                guard bytes.count == total || environment.clock.now() - start < DownloadDriver.smallFilePatience else {
+                    response.body.putBack([ByteBuffer(bytes: bytes)])
+                    return .end(.needsRun(FirstExchange(response, unless: nil)))
+                }
             }
             return .received(
                 Received(response: response, representation: representation, bytes: bytes, asked: asked))
@@ -188,11 +207,7 @@ package struct SmallFetch: Sendable {
             return .finished(file, notes: notes)
         }
         var again = received.response
-        var whole: ByteBuffer? = ByteBuffer(bytes: received.bytes)
-        again.body = TransferBody { () async throws(TransferFailure) in
-            defer { whole = nil }
-            return whole?.readableBytes == 0 ? nil : whole
-        }
+        if !received.bytes.isEmpty { again.body.putBack([ByteBuffer(bytes: received.bytes)]) }
         return .needsRun(FirstExchange(again, unless: nil))
     }
 

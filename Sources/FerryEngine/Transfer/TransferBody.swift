@@ -40,12 +40,17 @@ package struct TransferBody {
             }
             verdict = PageSniffer.judge(start, isWhole: piece == nil)
         }
+        putBack(pieces)
+        return verdict == .page
+    }
+
+    /// Makes ``next()`` return these pieces again, before the rest of the body.
+    mutating func putBack(_ pieces: [ByteBuffer]) {
         var first = pieces[...]
         pull = { [pull] () async throws(TransferFailure) in
             if let piece = first.popFirst() { return piece }
             return try await pull()
         }
-        return verdict == .page
     }
 }
 
