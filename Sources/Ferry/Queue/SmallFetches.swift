@@ -63,8 +63,8 @@ final class SmallFetches: Sendable {
             if state.isClosed { return false }
             state.last += 1
             let number = state.last
-            // owner: state.fetches, awaited in close.
             let loop = download.environment.loop()
+            // owner: state.fetches, awaited in close.
             let task = Task(executorPreference: download.fetch.start(with: loop)) {
                 await download.run(on: loop) { self.heard(number) }
                 self.state.withLock { $0.fetches[number] = nil }
